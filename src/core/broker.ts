@@ -3,6 +3,7 @@ import type { GroupConfig, GroupMember, GroupProgress, MemberHeartbeat, Subscrip
 import type { HandlerProcess, LockGrant, QueueLock } from './model/lock.ts'
 import type { Message, MessageExt, SendReceipt } from './model/message.ts'
 import type { MessageQueue } from './model/message-queue.ts'
+import type { Runtime } from './model/runtime.ts'
 import type { QueueStats, TopicConfig, TopicSpec } from './model/topic.ts'
 
 /**
@@ -15,6 +16,8 @@ import type { QueueStats, TopicConfig, TopicSpec } from './model/topic.ts'
 export interface Broker extends AsyncDisposable {
   readonly kind: 'embedded' | 'cluster'
   readonly capabilities: BrokerCapabilities
+  /** The clocks, chance and timers that its clients use too. */
+  readonly runtime: Runtime
 
   // Topics and routes
 
@@ -80,6 +83,11 @@ export interface Broker extends AsyncDisposable {
 
   /** Next offset to consume of each queue of the topic; queues that the group never started are absent (14). */
   committedOffsets(group: string, topic: string): Promise<readonly QueueOffset[]>
+  /**
+   * Stores where a group starts, for queues on which it has no offset yet; others keep theirs.
+   * Needs no lock: it moves nothing. The group exists (it had a heartbeat).
+   */
+  storeStartOffsets(group: string, offsets: readonly QueueOffset[]): Promise<void>
   /**
    * Moves committed offsets (15). Answers for each whether it was accepted: refused means that the lock
    * went to another owner (its epoch is stale). Brokers without fencing accept all.

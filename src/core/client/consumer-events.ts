@@ -47,4 +47,6 @@ export interface ConsumerSummary {
   readonly deadLettered: number
   /** Handler runs that failed. */
   readonly failed: number
+  /** False when the drain ran out and a handler was cut short: its messages come again. */
+  readonly drained: boolean
 }

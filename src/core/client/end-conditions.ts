@@ -1,0 +1,100 @@
+import type { Broker } from '../broker.ts'
+import { type MessageQueue, queueKey } from '../model/message-queue.ts'
+import type { ConsumeServices } from './consume-services.ts'
+import type { OrderlyConsumerOptions } from './consumer-options.ts'
+import type { OwnedQueue } from './owned-queue.ts'
+import type { Rebalance } from './rebalance.ts'
+
+/** Ends a consumer by itself: after a count, at the end of its queues, or when nothing came for a while. */
+export class EndConditions {
+  readonly #broker: Broker
+  readonly #options: OrderlyConsumerOptions
+  readonly #end: () => void
+  /** Where each queue ended at the start; empty unless `exitAtEnd`. */
+  readonly #ends = new Map<string, number>()
+  #rebalance: Rebalance | undefined
+  #services: ConsumeServices | undefined
+  #cancelIdle: (() => void) | undefined
+  #lastActivity = 0
+  #isOver = false
+
+  constructor(broker: Broker, options: OrderlyConsumerOptions, end: () => void) {
+    this.#broker = broker
+    this.#options = options
+    this.#end = end
+  }
+
+  async start(rebalance: Rebalance, services: ConsumeServices): Promise<void> {
+    if (this.#options.exitAtEnd) {
+      for (const topic of new Set(this.#options.topics)) {
+        for (const { mq, maxOffset } of await this.#broker.queueStats(topic)) {
+          this.#ends.set(queueKey(mq), maxOffset)
+        }
+      }
+    }
+    this.#rebalance = rebalance
+    this.#services = services
+    this.#watchIdle()
+  }
+
+  stop(): void {
+    this.#isOver = true
+    this.#cancelIdle?.()
+  }
+
+  ownedQueue(mq: MessageQueue): OwnedQueue | undefined {
+    return this.#rebalance?.ownedQueue(mq)
+  }
+
+  endOf(mq: MessageQueue): number {
+    if (!this.#options.exitAtEnd) return Number.POSITIVE_INFINITY
+    return this.#ends.get(queueKey(mq)) ?? 0
+  }
+
+  /** Looks whether it is over. Called after each batch, so it is cheap when no condition was set. */
+  check(): void {
+    if (this.#isOver || !this.#rebalance || !this.#services) return
+    const { counters } = this.#services
+    const count = this.#options.count ?? Number.POSITIVE_INFINITY
+    const isAtEnd = this.#options.exitAtEnd && this.#isAtEnd(this.#rebalance, this.#services)
+    if (isAtEnd || counters.consumed + counters.deadLettered >= count) this.#finish()
+    this.#lastActivity = this.#broker.runtime.monotonic()
+  }
+
+  /** A message that failed gave its place back: another queue may have the next one. */
+  quotaAvailable(): void {
+    for (const queue of this.#rebalance?.owned ?? []) queue.arrived.raise()
+  }
+
+  /** Every queue that the allocation gives us is ours, consumed up to its end, and has no replays in front. */
+  #isAtEnd(rebalance: Rebalance, { offsets }: ConsumeServices): boolean {
+    return (
+      rebalance.allocated?.every((mq) => {
+        const queue = rebalance.ownedQueue(mq)
+        if (!queue || queue.isDropped) return false
+        if (queue.redeliveryPending || queue.processQueue.msgCount > 0) return false
+        return (offsets.offset(mq) ?? 0) >= this.endOf(mq)
+      }) ?? false
+    )
+  }
+
+  #watchIdle(): void {
+    const { idleTimeoutMs } = this.#options
+    const { runtime } = this.#broker
+    if (idleTimeoutMs === undefined || this.#isOver) return
+    this.#lastActivity = runtime.monotonic()
+    const look = () => {
+      const isBusy = this.#rebalance?.owned.some(({ processQueue }) => processQueue.msgCount > 0)
+      if (isBusy) this.#lastActivity = runtime.monotonic()
+      const left = this.#lastActivity + idleTimeoutMs - runtime.monotonic()
+      if (left <= 0) this.#finish()
+      else this.#cancelIdle = runtime.setTimer(left, look)
+    }
+    this.#cancelIdle = runtime.setTimer(idleTimeoutMs, look)
+  }
+
+  #finish(): void {
+    this.#isOver = true
+    this.#end()
+  }
+}

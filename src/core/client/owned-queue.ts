@@ -1,0 +1,92 @@
+import type { Fence } from '../broker.ts'
+import { LOCK_TRUST_SHARE } from '../model/limits.ts'
+import type { HandlerProcess, LockGrant } from '../model/lock.ts'
+import type { MessageQueue } from '../model/message-queue.ts'
+import type { ConsumeServices } from './consume-services.ts'
+import { Gate } from './gate.ts'
+import { consumeLoop } from './orderly-loop.ts'
+import { ProcessQueue } from './process-queue.ts'
+import { pullLoop } from './pull-loop.ts'
+
+/** Why a queue is no longer ours. `lost`: the lock went to someone else; `removed`: we give it back. */
+export type DropReason = 'lost' | 'removed'
+
+/**
+ * One queue under our lock, from its grant to its end: a loop that pulls and a loop that consumes.
+ * RocketMQ's three locks: the broker's queue lock is `epoch` and `trustedUntil`; the message queue lock is that
+ * there is one consume loop; the consume lock is that `drop` resolves only when no handler runs.
+ */
+export class OwnedQueue {
+  readonly mq: MessageQueue
+  readonly epoch: number
+  readonly fence: Fence
+  readonly processQueue = new ProcessQueue()
+  /** Offsets below may have been started by an owner that died. */
+  readonly carefulUntil: number
+  /** Raised when messages arrive, replays wait, the lock is renewed, or the queue is dropped. */
+  readonly arrived = new Gate()
+  /** Raised when the cache has room again. */
+  readonly roomy = new Gate()
+  /** Replayed messages may wait at the broker. */
+  redeliveryPending = true
+  /** The head waits for a person (`onExhausted: 'block'`). */
+  isBlocked = false
+  /** That a commit was refused has been told. */
+  isRefusalTold = false
+  /** The process in which its handler runs, as the broker knows it. */
+  handlerProcess: HandlerProcess | undefined
+  readonly #services: ConsumeServices
+  readonly #stopping = new AbortController()
+  readonly #ended: Promise<unknown>
+  #trustedUntil: number
+  #dropped: DropReason | undefined
+
+  constructor(services: ConsumeServices, grant: LockGrant & { granted: true }, committed: number) {
+    this.#services = services
+    this.mq = grant.mq
+    this.epoch = grant.epoch
+    this.carefulUntil = grant.carefulUntil
+    this.fence = { group: services.group, clientId: services.clientId, mq: grant.mq, epoch: grant.epoch }
+    this.#trustedUntil = 0
+    this.renewed()
+    services.offsets.acquire(grant.mq, grant.epoch, committed)
+    this.#ended = Promise.all([
+      pullLoop(this, services, committed).catch(services.fail),
+      consumeLoop(this, services).catch(services.fail),
+    ])
+  }
+
+  /** Aborted as soon as the queue is dropped: held pulls and pauses end. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  get isDropped(): boolean {
+    return this.#dropped !== undefined
+  }
+
+  get isLost(): boolean {
+    return this.#dropped === 'lost'
+  }
+
+  /** The broker confirmed the lock just now. */
+  renewed(): void {
+    const { broker, lockTtlMs } = this.#services
+    this.#trustedUntil = broker.runtime.monotonic() + lockTtlMs * LOCK_TRUST_SHARE
+    this.arrived.raise()
+  }
+
+  /** Whether a batch may start: the last confirmation is younger than the time a lock is trusted. */
+  get isTrusted(): boolean {
+    return this.#services.broker.runtime.monotonic() < this.#trustedUntil
+  }
+
+  /** No batch starts from now on; resolves when the running one has ended and is settled. */
+  async drop(reason: DropReason): Promise<void> {
+    if (this.#dropped !== 'lost') this.#dropped = reason
+    this.#stopping.abort()
+    this.arrived.raise()
+    this.roomy.raise()
+    await this.#ended
+  }
+}

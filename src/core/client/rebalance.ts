@@ -1,0 +1,176 @@
+import type { Broker } from '../broker.ts'
+import { LOCK_RETRY_MS, REBALANCE_INTERVAL_MS } from '../model/limits.ts'
+import type { LockGrant, LockHolder } from '../model/lock.ts'
+import { compareText, type MessageQueue, queueKey } from '../model/message-queue.ts'
+import type { AllocateMessageQueueStrategy } from './allocate.ts'
+import type { OwnedQueue } from './owned-queue.ts'
+
+export interface RebalanceOptions {
+  readonly broker: Broker
+  readonly group: string
+  readonly clientId: string
+  readonly topics: readonly string[]
+  readonly lockTtlMs: number
+  readonly allocate: AllocateMessageQueueStrategy
+  /** A lock was granted: begin to consume the queue. */
+  readonly acquire: (grant: LockGrant & { granted: true }) => Promise<OwnedQueue>
+  /** A queue's last handler has ended: store its offset before it is unlocked. */
+  readonly release: (queue: OwnedQueue) => Promise<void>
+  /** A renewal was refused. */
+  readonly onLost: (queue: OwnedQueue) => void
+  readonly onWaiting: (mq: MessageQueue, holder: LockHolder | null) => void
+  readonly onError: (error: unknown) => void
+  /** The queues of this member were settled once more. */
+  readonly onSettled: () => void
+}
+
+/**
+ * Keeps this member's queues in step with its group (RocketMQ `RebalanceImpl`): queues that the allocation gives
+ * it are added under their lock, the others removed when their running handler is done. One round at a time.
+ */
+export class Rebalance {
+  readonly #options: RebalanceOptions
+  readonly #owned = new Map<string, OwnedQueue>()
+  readonly #removing = new Map<string, Promise<void>>()
+  #round: Promise<void> | undefined
+  #again = false
+  #stopped = false
+  #cancelTimer: (() => void) | undefined
+  /** Queues that the allocation gives this member, whether it has their locks yet or not. */
+  #allocated: readonly MessageQueue[] | undefined
+
+  constructor(options: RebalanceOptions) {
+    this.#options = options
+  }
+
+  get owned(): readonly OwnedQueue[] {
+    return [...this.#owned.values()]
+  }
+
+  /** `undefined` before the first round. */
+  get allocated(): readonly MessageQueue[] | undefined {
+    return this.#allocated
+  }
+
+  ownedQueue(mq: MessageQueue): OwnedQueue | undefined {
+    return this.#owned.get(queueKey(mq))
+  }
+
+  /** Allocates again as soon as the running round is over. */
+  trigger(): void {
+    if (this.#stopped) return
+    this.#again = true
+    this.#round ??= this.#run().finally(() => {
+      this.#round = undefined
+    })
+  }
+
+  /** The lock went to someone else: the queue leaves at once, and comes back when the allocation still says so. */
+  lost(queue: OwnedQueue): void {
+    this.#remove(queue, 'lost')
+    this.#schedule(LOCK_RETRY_MS)
+  }
+
+  /** Renews every lock that is held, also of queues whose handler still runs while they are given back. */
+  async renew(): Promise<void> {
+    const { broker, group, clientId, lockTtlMs } = this.#options
+    const queues = this.owned.filter((queue) => !queue.isLost)
+    if (queues.length === 0) return
+    const grants = await broker.lockBatch(
+      group,
+      clientId,
+      queues.map(({ mq }) => mq),
+      lockTtlMs,
+    )
+    for (const [i, queue] of queues.entries()) {
+      const grant = grants[i]
+      if (grant?.granted && grant.epoch === queue.epoch) queue.renewed()
+      else this.#options.onLost(queue)
+    }
+  }
+
+  /** Gives everything back. Resolves when the last handler has ended and the locks are free. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#cancelTimer?.()
+    await this.#round
+    for (const queue of this.owned) this.#remove(queue, 'removed')
+    await Promise.all(this.#removing.values())
+  }
+
+  async #run(): Promise<void> {
+    while (this.#again && !this.#stopped) {
+      this.#again = false
+      this.#cancelTimer?.()
+      try {
+        await this.#rebalance()
+        this.#options.onSettled()
+      } catch (error) {
+        this.#options.onError(error)
+        this.#schedule(LOCK_RETRY_MS)
+      }
+    }
+  }
+
+  async #rebalance(): Promise<void> {
+    const allocated = (await Promise.all(this.#options.topics.map((topic) => this.#allocate(topic)))).flat()
+    this.#allocated = allocated
+    const mine = new Set(allocated.map(queueKey))
+    for (const [key, queue] of this.#owned) {
+      if (!mine.has(key)) this.#remove(queue, 'removed')
+    }
+    const missing = allocated.filter((mq) => !this.#owned.has(queueKey(mq)))
+    const refused = missing.length > 0 ? await this.#add(missing) : 0
+    this.#schedule(refused > 0 ? LOCK_RETRY_MS : REBALANCE_INTERVAL_MS)
+  }
+
+  async #allocate(topic: string): Promise<readonly MessageQueue[]> {
+    const { broker, group, clientId, allocate } = this.#options
+    const [queues, ids] = await Promise.all([broker.subscribeQueues(topic), broker.memberIds(group, topic)])
+    return allocate(queues, [...ids].sort(compareText), clientId)
+  }
+
+  /** Locks queues and begins to consume those that were granted; answers how many were refused. */
+  async #add(mqs: readonly MessageQueue[]): Promise<number> {
+    const { broker, group, clientId, lockTtlMs } = this.#options
+    const grants = await broker.lockBatch(group, clientId, mqs, lockTtlMs)
+    let refused = 0
+    for (const grant of grants) {
+      if (grant.granted) {
+        this.#owned.set(queueKey(grant.mq), await this.#options.acquire(grant))
+      } else {
+        refused++
+        this.#options.onWaiting(grant.mq, grant.holder)
+      }
+    }
+    return refused
+  }
+
+  /** Takes a queue away; it stays among the owned until its handler has ended, so that its lock is renewed. */
+  #remove(queue: OwnedQueue, reason: 'lost' | 'removed'): void {
+    const key = queueKey(queue.mq)
+    const dropped = queue.drop(reason)
+    if (this.#removing.has(key)) return
+    const removed = dropped
+      .then(() => this.#giveBack(queue))
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#removing.delete(key)
+        this.#owned.delete(key)
+        this.trigger()
+      })
+    this.#removing.set(key, removed)
+  }
+
+  async #giveBack(queue: OwnedQueue): Promise<void> {
+    const { broker, group, clientId, release } = this.#options
+    await release(queue)
+    if (!queue.isLost) await broker.unlockBatch(group, clientId, [queue.mq])
+  }
+
+  #schedule(ms: number): void {
+    if (this.#stopped) return
+    this.#cancelTimer?.()
+    this.#cancelTimer = this.#options.broker.runtime.setTimer(ms, () => this.trigger())
+  }
+}
