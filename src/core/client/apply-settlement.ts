@@ -43,7 +43,6 @@ export async function applySettlement(
   }
   switch (settlement.kind) {
     case 'commit':
-      if (!settled.isStored) services.offsets.update(queue.mq, nextOffset(settled))
       services.counters.consumed += settled.batch.length
       return pass(queue, services)
     case 'dead-letter':
@@ -72,7 +71,8 @@ export function putBack(
 }
 
 function pass(queue: OwnedQueue, services: ConsumeServices): BatchEnd {
-  queue.processQueue.commit()
+  const passed = queue.processQueue.commit()
+  if (passed.lane === 'live') services.offsets.update(queue.mq, passed.nextOffset)
   queue.isBlocked = false
   queue.roomy.raise()
   services.progressed()

@@ -1,6 +1,4 @@
-import { RmqError } from '../model/errors.ts'
 import type { Subscription } from '../model/group.ts'
-import { CONSUME_BATCH_MAX } from '../model/limits.ts'
 import type { ConsumerEvent } from './consumer-events.ts'
 import type { OnExhausted } from './settlement.ts'
 
@@ -40,26 +38,9 @@ export interface OrderlyConsumerOptions {
 }
 
 /** Refuses options that could only hang or surprise. INVALID_ARGUMENT. */
-export function checkOptions(options: OrderlyConsumerOptions): void {
-  if (options.topics.length === 0) {
-    throw new RmqError('INVALID_ARGUMENT', 'a consumer needs at least one topic')
-  }
-  within('lockTtlMs', options.lockTtlMs, 100, 24 * 3600_000)
-  within('batch', options.batch, 1, CONSUME_BATCH_MAX)
-  within('threads', options.threads, 1, 1000)
-  within('maxReconsumeTimes', options.maxReconsumeTimes, -1, 2 ** 31 - 1)
-  within('suspendMs', options.suspendMs, 0, 24 * 3600_000)
-  within('suspendMaxMs', options.suspendMaxMs, 0, 24 * 3600_000)
-  within('drainTimeoutMs', options.drainTimeoutMs, 0, 24 * 3600_000)
-  within('count', options.count, 1, Number.MAX_SAFE_INTEGER)
-  within('idleTimeoutMs', options.idleTimeoutMs, 1, 24 * 3600_000)
-}
-
-function within(name: string, value: number | undefined, least: number, most: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return
-  throw new RmqError('INVALID_ARGUMENT', `${name} is ${value}`, {
-    why: `it is a whole number from ${least} to ${most}`,
-  })
+export async function checkOptions(options: OrderlyConsumerOptions): Promise<void> {
+  const { orderlyConsumerOptionsSchema, parseWith } = await import('../model/schemas.ts')
+  parseWith(orderlyConsumerOptionsSchema, options, 'the options of the consumer')
 }
 
 export function subscriptionsOf(options: OrderlyConsumerOptions): readonly Subscription[] {

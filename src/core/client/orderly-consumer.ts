@@ -47,7 +47,6 @@ export class OrderlyConsumer {
   #hasStarted = false
 
   constructor(broker: Broker, options: OrderlyConsumerOptions) {
-    checkOptions(options)
     this.#broker = broker
     this.#options = options
     this.clientId = options.clientId ?? newClientId(broker.runtime)
@@ -64,6 +63,7 @@ export class OrderlyConsumer {
   ): Promise<ConsumerSummary> {
     if (this.#hasStarted) throw new RmqError('INVALID_ARGUMENT', 'this consumer was started before')
     this.#hasStarted = true
+    await checkOptions(this.#options)
     const handler = toHandler(listener)
     const stop = () => this.#stop.abort()
     run.signal?.addEventListener('abort', stop, { once: true })

@@ -30,9 +30,14 @@ export class ProcessQueue {
   readonly #redelivered = new Lane()
   #consuming: readonly ProcessQueueEntry[] = []
   #lastPut = -1
+  #pulledTo = 0
 
-  /** Adds pulled messages. Those at or below the last one put are already here or done, and are left out. */
-  putMessages(messages: readonly MessageExt[]): void {
+  /**
+   * Adds pulled messages; `pulledTo` is the offset up to which the pull has looked, filtered messages included.
+   * Messages at or below the last one put are already here or done, and are left out.
+   */
+  putMessages(messages: readonly MessageExt[], pulledTo: number): void {
+    this.#pulledTo = pulledTo
     for (const message of messages) {
       if (message.queueOffset <= this.#lastPut) continue
       this.#lastPut = message.queueOffset
@@ -62,7 +67,11 @@ export class ProcessQueue {
     invariant(last, 'commit of a batch that was not taken')
     const batch = this.#consuming
     this.#consuming = []
-    if (!last.message.redelivery) return { lane: 'live', nextOffset: last.message.queueOffset + 1 }
+    if (!last.message.redelivery) {
+      const next = last.message.queueOffset + 1
+      // With nothing left here, what the filter dropped behind the last message is passed as well.
+      return { lane: 'live', nextOffset: this.#live.size === 0 ? Math.max(next, this.#pulledTo) : next }
+    }
     return {
       lane: 'redelivery',
       deadLetterIds: batch.flatMap(({ message }) => message.redelivery?.deadLetterId ?? []),
@@ -83,6 +92,7 @@ export class ProcessQueue {
     invariant(this.#consuming.length === 0, 'a batch of the queue is still unsettled')
     this.#live.clear()
     this.#lastPut = offset - 1
+    this.#pulledTo = offset
   }
 
   /** Waiting and taken messages. */

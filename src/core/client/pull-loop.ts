@@ -7,6 +7,7 @@ import {
   PULL_BATCH_MAX,
   PULL_RETRY_MS,
 } from '../model/limits.ts'
+import type { MessageExt } from '../model/message.ts'
 import { sleep } from '../model/runtime.ts'
 import type { ConsumeServices } from './consume-services.ts'
 import type { OwnedQueue } from './owned-queue.ts'
@@ -60,15 +61,19 @@ async function take(
   services: ConsumeServices,
   asked: number,
 ): Promise<number> {
+  const end = services.endOf(queue.mq)
+  // A filter may let a pull look beyond the end that it was to stop at: what lies there is not ours to pass.
+  const pulledTo = Math.min(result.nextOffset, end)
   switch (result.status) {
     case 'FOUND':
-      queue.processQueue.putMessages(result.messages)
+      queue.processQueue.putMessages(beforeEnd(result.messages, end), pulledTo)
       queue.arrived.raise()
       break
     case 'NO_NEW_MSG':
     case 'NO_MATCHED_MSG':
       // Nothing of ours up to here: filtered messages are passed over, they are no lag.
-      if (queue.processQueue.msgCount === 0) services.offsets.update(queue.mq, result.nextOffset)
+      queue.processQueue.putMessages([], pulledTo)
+      if (queue.processQueue.msgCount === 0) services.offsets.update(queue.mq, pulledTo)
       break
     case 'OFFSET_ILLEGAL':
       await drained(queue)
@@ -79,6 +84,11 @@ async function take(
       break
   }
   return result.nextOffset
+}
+
+function beforeEnd(messages: readonly MessageExt[], end: number): readonly MessageExt[] {
+  const last = messages.at(-1)
+  return last && last.queueOffset >= end ? messages.filter(({ queueOffset }) => queueOffset < end) : messages
 }
 
 function isFull({ processQueue }: OwnedQueue): boolean {

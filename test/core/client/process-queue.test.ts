@@ -27,7 +27,10 @@ const offsets = (entries: readonly { message: MessageExt }[]) =>
 describe('ProcessQueue', () => {
   it('hands out what was put, in order, and commits past it', () => {
     const queue = new ProcessQueue()
-    queue.putMessages([0, 1, 2].map((offset) => message(offset)))
+    queue.putMessages(
+      [0, 1, 2].map((offset) => message(offset)),
+      3,
+    )
     expect(offsets(queue.takeMessages(2))).toEqual([0, 1])
     expect(queue.commit()).toEqual({ lane: 'live', nextOffset: 2 })
     expect(offsets(queue.takeMessages(5))).toEqual([2])
@@ -35,7 +38,10 @@ describe('ProcessQueue', () => {
 
   it('puts a batch back in front of what waits', () => {
     const queue = new ProcessQueue()
-    queue.putMessages([0, 1, 2, 3].map((offset) => message(offset)))
+    queue.putMessages(
+      [0, 1, 2, 3].map((offset) => message(offset)),
+      4,
+    )
     queue.takeMessages(2)
     queue.makeMessageToConsumeAgain((entry) => entry.attempts + 1)
     const again = queue.takeMessages(4)
@@ -48,7 +54,7 @@ describe('ProcessQueue', () => {
 
   it('refuses to take while a batch is unsettled, and to commit what was not taken', () => {
     const queue = new ProcessQueue()
-    queue.putMessages([message(0), message(1)])
+    queue.putMessages([message(0), message(1)], 2)
     expect(() => queue.commit()).toThrow()
     queue.takeMessages(1)
     expect(() => queue.takeMessages(1)).toThrow()
@@ -56,14 +62,23 @@ describe('ProcessQueue', () => {
 
   it('leaves out what was put before', () => {
     const queue = new ProcessQueue()
-    queue.putMessages([message(0), message(1)])
-    queue.putMessages([message(1), message(2)])
+    queue.putMessages([message(0), message(1)], 2)
+    queue.putMessages([message(1), message(2)], 3)
     expect(offsets(queue.takeMessages(9))).toEqual([0, 1, 2])
+  })
+
+  it('passes what the filter dropped behind the last message, once that is done', () => {
+    const queue = new ProcessQueue()
+    queue.putMessages([message(0), message(2)], 5)
+    queue.takeMessages(1)
+    expect(queue.commit()).toEqual({ lane: 'live', nextOffset: 1 })
+    queue.takeMessages(1)
+    expect(queue.commit()).toEqual({ lane: 'live', nextOffset: 5 })
   })
 
   it('lets replayed messages pass in front, in a batch of their own', () => {
     const queue = new ProcessQueue()
-    queue.putMessages([message(7), message(8)])
+    queue.putMessages([message(7), message(8)], 9)
     queue.putRedeliveries([replayed(2, 11), replayed(4, 12)])
     expect(offsets(queue.takeMessages(9))).toEqual([2, 4])
     expect(queue.commit()).toEqual({ lane: 'redelivery', deadLetterIds: [11, 12] })
@@ -83,8 +98,9 @@ describe('ProcessQueue', () => {
         let committed = 0
         for (const step of operations) {
           if (step.kind === 'put') {
-            queue.putMessages(Array.from({ length: step.n }, (_, i) => message(put + i)))
+            const more = Array.from({ length: step.n }, (_, i) => message(put + i))
             put += step.n
+            queue.putMessages(more, put)
           } else if (step.kind === 'take' && !queue.isConsuming) {
             const taken = offsets(queue.takeMessages(step.n))
             expect(taken).toEqual(taken.map((_, i) => committed + i))
