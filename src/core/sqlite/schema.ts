@@ -74,6 +74,7 @@ create table queue_lock (
   handler_pid integer,
   handler_start text,
   careful_until integer not null default 0,
+  lost_by text check (lost_by in ('dead', 'expired', 'forced')), -- of a freed lock: how its owner lost it; null: it gave it back
   primary key (group_id, queue_id)
 ) strict, without rowid;
 
@@ -126,6 +127,8 @@ create table dead_letter (
 
 create index dead_letter_lane on dead_letter (group_id, queue_row, offset)
   where state = 'replayed' and settled_at is null;
+
+create index dead_letter_order on dead_letter (group_id, topic, queue_id, offset);
 
 create index dead_letter_msg_id on dead_letter (msg_id);
 

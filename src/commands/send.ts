@@ -1,0 +1,157 @@
+import { string } from '@oclif/core/args'
+import { boolean, integer, option, string as stringFlag } from '@oclif/core/flags'
+import { BODY_BYTES_MAX, type Broker, Pace, Producer, SELECTOR_NAMES, systemRuntime } from '../core/index.ts'
+import { BaseCommand } from '../ui/base-command.ts'
+import { openInput, readWhole } from '../ui/input/input-source.ts'
+import { withTemplate } from '../ui/input/message-template.ts'
+import { delimiterOf, INPUT_FORMATS, recordReader } from '../ui/input/record-reader.ts'
+import { type SendRun, sendAtomically, sendRecords, sendRepeatedly } from '../ui/input/send-records.ts'
+import { Progress } from '../ui/progress.ts'
+import { rateFlag } from '../ui/rate.ts'
+import { afterSome, unsentNote } from '../ui/send-failure.ts'
+import { type SendPlan, sendPlan } from '../ui/send-plan.ts'
+import { SendReport, type SendReportForm } from '../ui/send-report.ts'
+import { listenForStop, stopExitCode } from '../ui/signals.ts'
+
+export default class Send extends BaseCommand<typeof Send> {
+  static override summary = 'Send messages to a topic.'
+  static override description =
+    `One message from BODY or --file, or one from each record of stdin. Messages of a key go to one queue, in the
+order in which they are sent. A message is stored and durable when its line is printed: msgId, queue, offset
+(--json: {"sent":[…]} for one message, a line of JSON for each otherwise).
+
+A topic that does not exist is created with 8 queues, unless --no-create.
+
+Input formats of stdin, or of --file together with --input:
+  lines   each line is a body, its bytes as they are (a CR too); an empty line is a message of 0 bytes;
+          a last line without a newline counts. The default for a pipe.
+  raw0    the same with NUL in place of the newline.
+  ndjson  an object with "body" (a string, or any JSON value: its text is kept as it is) or "bodyBase64", and any
+          of key, keys, tags, properties. Any other line is itself the body. Blank lines are skipped. What the
+          command line says beats what a line says, the topic always. Fields that a broker gives are ignored, so
+          what consume --json prints can be sent.
+
+A bad line ends it: exit 6 when messages before it were sent, 2 when none was. With --atomic all are stored or none;
+they are all held in memory until then. An argument holds up to 128 KiB: larger bodies come by stdin or file.`
+  static override args = {
+    topic: string({ description: 'The topic.', required: true, ignoreStdin: true }),
+    body: string({ description: 'The body of one message.', ignoreStdin: true }),
+  }
+  static override flags = {
+    key: stringFlag({
+      description: 'Ordering key: all messages of a key go to one queue.',
+      helpValue: 'KEY',
+    }),
+    selector: option({ options: SELECTOR_NAMES })({
+      description:
+        'How the queue is chosen (default hash with a key, else round-robin; mod: integer key % queues).',
+      exclusive: ['queue'],
+    }),
+    queue: integer({ char: 'p', description: 'Send to this queue.', min: 0, helpValue: 'ID' }),
+    keys: stringFlag({
+      description: 'Lookup keys, comma separated (default the ordering key).',
+      helpValue: 'A,B',
+    }),
+    tag: stringFlag({ description: 'The tag that consumers filter by.', helpValue: 'TAG' }),
+    property: stringFlag({
+      description: 'A property; all behind the first = is its value. Repeatable, a name only once.',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'NAME=VALUE',
+    }),
+    file: stringFlag({ description: 'Take the body from a file, "-" is stdin.', helpValue: 'PATH' }),
+    input: option({ options: INPUT_FORMATS })({
+      description: 'Read several messages, from stdin or --file (default for a pipe: lines).',
+    }),
+    'key-delimiter': stringFlag({
+      description: 'Each line is KEY, this text, BODY; a line without it is refused.',
+      helpValue: 'TEXT',
+    }),
+    'key-field': stringFlag({ description: 'The key is this field of each NDJSON body.', helpValue: 'NAME' }),
+    atomic: boolean({ description: 'Store all messages or none.' }),
+    rate: rateFlag({ description: 'At most so many messages a time: 100/s.' }),
+    count: integer({ char: 'c', description: 'Send the message so many times.', min: 1, helpValue: 'N' }),
+    'no-create': boolean({ description: 'Fail when the topic does not exist.' }),
+  }
+  static override examples = [
+    "<%= config.bin %> send orders 'paid' --key order-17",
+    '<%= config.bin %> send orders --key order-17 --file invoice.pdf',
+    'tail -f app.log | <%= config.bin %> send logs',
+    'jq -c . events.json | <%= config.bin %> send events --input ndjson --key-field userId',
+  ]
+
+  async run(): Promise<void> {
+    const plan = sendPlan(this.args.topic, this.args.body, this.flags, process.stdin.isTTY === true)
+    using stop = listenForStop()
+    const broker = await this.openBroker()
+    const report = new SendReport(this.out, this.#form(plan), () => systemRuntime.monotonic())
+    using _progress = this.#progress(report)
+    try {
+      await this.#send(plan, broker, this.#sendRun(broker, report, stop.signal))
+    } catch (error) {
+      const note = unsentNote(error, report.sent, this.flags.atomic)
+      if (note !== undefined) this.say(note)
+      throw afterSome(error, report.sent)
+    }
+    const signal = stop.received()
+    if (signal !== undefined) process.exitCode = stopExitCode(signal)
+    if (signal !== undefined || plan.kind === 'records' || plan.count > 1) {
+      this.say(report.summary(this.args.topic))
+    }
+  }
+
+  async #send(plan: SendPlan, broker: Broker, run: SendRun): Promise<void> {
+    if (plan.kind === 'records') {
+      const records = {
+        input: openInput(plan.path),
+        delimiter: delimiterOf(plan.format),
+        read: recordReader(plan),
+      }
+      return await (this.flags.atomic ? sendAtomically(records, run) : sendRecords(records, run))
+    }
+    const body =
+      'text' in plan.body ? plan.body.text : await this.#readBody(plan.body.path, broker, run.signal)
+    if (run.signal.aborted) return
+    const message = withTemplate(plan.template, { body })
+    await sendRepeatedly(message, plan.count, run, { atomic: this.flags.atomic })
+  }
+
+  async #readBody(path: string, broker: Broker, signal: AbortSignal): Promise<Buffer> {
+    const config = await broker.topicConfig(this.args.topic)
+    return await readWhole(openInput(path), config?.maxBody ?? BODY_BYTES_MAX, signal)
+  }
+
+  #sendRun(broker: Broker, report: SendReport, signal: AbortSignal): SendRun {
+    const { queue, selector, rate } = this.flags
+    const producer = new Producer(broker, {
+      createTopics: !this.flags['no-create'],
+      onTopicCreated: ({ topic, queues }) =>
+        this.say(`created topic ${topic} with ${queues} queues (rmq topics describe ${topic} shows it)`),
+    })
+    return {
+      producer,
+      send: {
+        ...(queue === undefined ? undefined : { queueId: queue }),
+        ...(selector === undefined ? undefined : { selector }),
+      },
+      pace: rate === undefined ? undefined : new Pace(rate, systemRuntime),
+      signal,
+      onSent: (messages, result) => report.sentBatch(messages, result),
+    }
+  }
+
+  #form(plan: SendPlan): SendReportForm {
+    if (this.flags.quiet) return 'none'
+    if (!this.flags.json) return 'text'
+    return plan.kind === 'body' && plan.count === 1 ? 'document' : 'records'
+  }
+
+  #progress(report: SendReport): Progress {
+    return new Progress({
+      stream: process.stderr,
+      env: process.env,
+      wanted: !this.flags.quiet && !this.flags['no-progress'] && !this.out.terminal,
+      text: () => report.progress(this.args.topic),
+    })
+  }
+}

@@ -1,0 +1,28 @@
+import type { AuditFilter, AuditReport } from '../../broker.ts'
+import type { Store } from '../store.ts'
+import { checkAttempts } from './attempts.ts'
+import { checkCommittedOffsets } from './committed-offsets.ts'
+import { checkDeadLetters } from './dead-letters.ts'
+import { checkQueueLocks } from './queue-locks.ts'
+import { checkReferences } from './references.ts'
+import { AuditScope } from './scope.ts'
+import { checkStoredMessages } from './stored-messages.ts'
+
+/**
+ * Holds what is stored against the invariants, as far as a file can show them: all checks see one snapshot.
+ * What only shows over time (which handler ran when, that an epoch never fell) is for the simulation.
+ */
+export function audit(store: Store, filter: AuditFilter): AuditReport {
+  const scope = new AuditScope(store.db, store.storeId, filter)
+  store.db.transaction(() => {
+    checkStoredMessages(scope)
+    checkCommittedOffsets(scope)
+    checkAttempts(scope)
+    checkDeadLetters(scope)
+    checkQueueLocks(scope)
+    checkReferences(scope)
+  })()
+  const { checked } = scope
+  const violations = scope.violations.sort((a, b) => a.invariant - b.invariant)
+  return { violations, checked }
+}

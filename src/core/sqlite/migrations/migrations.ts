@@ -1,0 +1,13 @@
+import { SCHEMA_1 } from '../schema.ts'
+
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+}
+
+/** How the schema came to be. Append; never edit what was released, since files in use have gone through it. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'first schema', sql: SCHEMA_1 }]
+
+/** The schema that this rmq writes. */
+export const SCHEMA_VERSION = MIGRATIONS.length

@@ -1,0 +1,100 @@
+import { type Message, RmqError } from '../../core/index.ts'
+
+/** What the command line says of every message that it sends. */
+export interface MessageTemplate {
+  readonly topic: string
+  readonly key?: string
+  readonly keys?: readonly string[]
+  readonly tags?: string
+  readonly properties?: Readonly<Record<string, string>>
+}
+
+export interface TemplateFlags {
+  readonly key?: string | undefined
+  readonly keys?: string | undefined
+  readonly tag?: string | undefined
+  readonly property?: readonly string[] | undefined
+}
+
+/** Reads the flags that describe messages. INVALID_ARGUMENT. */
+export function messageTemplate(topic: string, flags: TemplateFlags): MessageTemplate {
+  const { key, keys, tag, property } = flags
+  if (key !== undefined) assertKey(key, '--key')
+  if (tag !== undefined) refuseDamaged(tag, '--tag')
+  return {
+    topic,
+    ...(key === undefined ? undefined : { key }),
+    ...(keys === undefined ? undefined : { keys: readKeys(keys) }),
+    ...(tag === undefined ? undefined : { tags: tag }),
+    ...(property === undefined || property.length === 0
+      ? undefined
+      : { properties: readProperties(property) }),
+  }
+}
+
+/** A message of the template: what the command line says beats what the input says. */
+export function withTemplate(template: MessageTemplate, input: Omit<Message, 'topic'>): Message {
+  if (template.key === undefined && isBare(template) && isBare(input)) {
+    const { topic } = template
+    const { key, body } = input
+    // The common case, written out: spreading costs as much as parsing the line.
+    return key === undefined ? { topic, body } : { topic, key, body }
+  }
+  if (input.properties === undefined || template.properties === undefined) return { ...input, ...template }
+  return { ...input, ...template, properties: { ...input.properties, ...template.properties } }
+}
+
+/** Nothing but a topic and, in the input, a key and a body. */
+function isBare(one: Omit<Partial<Message>, 'body'>): boolean {
+  return one.keys === undefined && one.tags === undefined && one.properties === undefined
+}
+
+/** An empty key is more likely a variable that was not set than a key. INVALID_ARGUMENT. */
+export function assertKey(key: string, where: string): void {
+  if (key === '') {
+    throw new RmqError('INVALID_ARGUMENT', `${where} is empty`, {
+      why: 'an empty key would put all messages without a key of their own into one order',
+      hint: 'leave the key out to send without one',
+    })
+  }
+  refuseDamaged(key, where)
+}
+
+/**
+ * Arguments that are not UTF-8 arrive as U+FFFD: two different keys would become one.
+ * INVALID_ARGUMENT.
+ */
+export function refuseDamaged(text: string, where: string): void {
+  if (!text.includes('\ufffd')) return
+  throw new RmqError('INVALID_ARGUMENT', `${where} is not valid UTF-8`, {
+    why: 'it holds U+FFFD, which stands for bytes that no text can hold',
+    hint: where === 'BODY' ? 'send binary bodies through stdin: --file -' : 'use UTF-8, or --input ndjson',
+  })
+}
+
+function readKeys(text: string): readonly string[] {
+  const keys = text.split(',')
+  for (const key of keys) assertKey(key, '--keys')
+  return keys
+}
+
+function readProperties(pairs: readonly string[]): Readonly<Record<string, string>> {
+  const properties = new Map<string, string>()
+  for (const pair of pairs) {
+    refuseDamaged(pair, '--property')
+    const at = pair.indexOf('=')
+    const name = pair.slice(0, Math.max(at, 0))
+    if (name === '') {
+      throw new RmqError('INVALID_ARGUMENT', `--property ${JSON.stringify(pair)} is not NAME=VALUE`, {
+        hint: 'for example --property traceId=4711; the value is all behind the first =',
+      })
+    }
+    if (properties.has(name)) {
+      throw new RmqError('INVALID_ARGUMENT', `--property ${name} is given twice`, {
+        hint: 'keep one of them',
+      })
+    }
+    properties.set(name, pair.slice(at + 1))
+  }
+  return Object.fromEntries(properties)
+}
