@@ -6,9 +6,8 @@ export type {
   LockRelease,
   Violation,
 } from './broker.ts'
-export { OrderlyConsumer } from './client/orderly-consumer.ts'
-export type { OrderlyConsumerOptions } from './client/consumer-options.ts'
 export type { ConsumerEvent, ConsumerSummary } from './client/consumer-events.ts'
+export type { OrderlyConsumerOptions } from './client/consumer-options.ts'
 export type {
   ConsumeContext,
   ConsumeResult,
@@ -16,14 +15,13 @@ export type {
   Handler,
   MessageListener,
 } from './client/listener.ts'
-export { SELECTOR_NAMES, type MessageQueueSelector, type SelectorName } from './client/selectors.ts'
+export { OrderlyConsumer } from './client/orderly-consumer.ts'
+export { type BatchResult, Producer, type SendOptions, type SendResult } from './client/producer.ts'
+export { type MessageQueueSelector, SELECTOR_NAMES, type SelectorName } from './client/selectors.ts'
 export { ExecHandler } from './handlers/exec-handler.ts'
 export { PipeHandler } from './handlers/pipe-handler.ts'
-export type { DeadLetter, DeadLetterFilter, DeadLetterState } from './model/dead-letter.ts'
-export { type MessageRecord, recordLine, toRecord } from './model/message-record.ts'
-export { type InputMessage, parseRecordLine } from './model/record-input.ts'
-export { Producer, type BatchResult, type SendOptions, type SendResult } from './client/producer.ts'
 export { closestName } from './model/closest-name.ts'
+export type { DeadLetter, DeadLetterFilter, DeadLetterState } from './model/dead-letter.ts'
 export { formatDuration, parseDuration } from './model/duration.ts'
 export { InvariantViolation, RMQ_ERROR_CODES, RmqError, type RmqErrorCode } from './model/errors.ts'
 export type { GroupConfig, GroupMember, GroupProgress, Subscription } from './model/group.ts'
@@ -32,6 +30,7 @@ export { BODY_BYTES_MAX, PULL_BATCH_MAX, QUEUES_PER_TOPIC_MAX } from './model/li
 export type { LockHolder, QueueLock } from './model/lock.ts'
 export type { Message, MessageExt } from './model/message.ts'
 export type { MessageQueue } from './model/message-queue.ts'
+export { type MessageRecord, recordLine, toRecord } from './model/message-record.ts'
 export {
   type OffsetRange,
   type OffsetSpec,
@@ -39,11 +38,18 @@ export {
   parseOffsetSpec,
   resolveOffset,
 } from './model/offset-spec.ts'
+export { type InputMessage, parseRecordLine } from './model/record-input.ts'
 export { formatSize, parseSize } from './model/size.ts'
 export { parseTime } from './model/time.ts'
-export { HASH_RULES, type HashRule, type QueueStats, type TopicConfig, type TopicSpec } from './model/topic.ts'
-export { openBroker, type OpenBrokerOptions } from './open-broker.ts'
+export {
+  HASH_RULES,
+  type HashRule,
+  type QueueStats,
+  type TopicConfig,
+  type TopicSpec,
+} from './model/topic.ts'
 export { openBaseline } from './open-baseline.ts'
+export { type OpenBrokerOptions, openBroker } from './open-broker.ts'
 export {
   type Assertion,
   type CheckedAssertion,
@@ -54,8 +60,8 @@ export { benchConsume, CONSUME_METRIC_NAMES, measureHere } from './ops/bench/ben
 export { benchE2e, E2E_METRIC_NAMES } from './ops/bench/bench-e2e.ts'
 export { benchFair } from './ops/bench/bench-fair.ts'
 export { benchSend, sendMetricNames } from './ops/bench/bench-send.ts'
-export { measureTeam } from './ops/bench/consumer-team.ts'
 export { ConsumerRole, type Join } from './ops/bench/consumer-role.ts'
+export { measureTeam } from './ops/bench/consumer-team.ts'
 export type {
   BenchWorker,
   StartWorker,

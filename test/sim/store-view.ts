@@ -100,7 +100,9 @@ export class StoreView {
   trim(row: number, offset: number): void {
     this.db.transaction(() => {
       this.db.prepare(`delete from message_${row} where offset < ?`).run(offset)
-      this.db.prepare('update queue set min_offset = ? where id = ? and min_offset < ?').run(offset, row, offset)
+      this.db
+        .prepare('update queue set min_offset = ? where id = ? and min_offset < ?')
+        .run(offset, row, offset)
     })()
     this.touch()
   }

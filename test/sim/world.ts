@@ -41,6 +41,8 @@ export class SimWorld {
   readonly processes: SimProcess[] = []
   /** What the processes are told of time: a planted fault bends it. */
   bend: (runtime: Runtime) => Runtime = (runtime) => runtime
+  /** Called when an event is about to happen. */
+  beforeStep: (event: SimEvent) => void = () => {}
   /** Called for the process of each event when all of it has happened. */
   afterStep: (actor: SimProcess | undefined) => void = () => {}
   /** Set by whoever finds something wrong while events run. The schedule ends with it. */
@@ -134,6 +136,7 @@ export class SimWorld {
     this.#steps++
     this.#monotonic = Math.max(this.#monotonic, event.at)
     this.trace.count(`${event.at} ${event.owner?.name} ${event.label}`)
+    this.beforeStep(event)
     event.run()
     await nextTurn()
     this.afterStep(event.owner)

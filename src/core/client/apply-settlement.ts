@@ -1,5 +1,6 @@
 import type { AttemptPosition } from '../broker.ts'
 import { invariant } from '../model/errors.ts'
+import { CACHED_MESSAGES_PER_QUEUE_MAX, PULL_BATCH_MAX } from '../model/limits.ts'
 import type { ConsumeServices } from './consume-services.ts'
 import type { OwnedQueue } from './owned-queue.ts'
 import type { ProcessQueueEntry } from './process-queue.ts'
@@ -26,21 +27,28 @@ const PASSED: BatchEnd = { kind: 'passed' }
 const STOPPED: BatchEnd = { kind: 'stopped' }
 
 /** Carries out a settlement at the broker, in the cache and in the counters: the one place that does. */
-export async function applySettlement(
+export function applySettlement(
   queue: OwnedQueue,
   services: ConsumeServices,
   settled: Settled,
   settlement: Settlement,
-): Promise<BatchEnd> {
+): BatchEnd | Promise<BatchEnd> {
   // Only what has to be stored now waits for the broker; an ordinary commit rides with the next flush.
-  const stored =
-    settlement.kind === 'commit' && !settled.isStored
-      ? undefined
-      : store(queue, services, settled, settlement)
-  if (stored !== undefined && !(await stored)) {
+  if (settlement.kind === 'commit' && !settled.isStored) return conclude(queue, services, settled, settlement)
+  return store(queue, services, settled, settlement).then((isStored) => {
+    if (isStored) return conclude(queue, services, settled, settlement)
     services.lockLost(queue, true)
-    return putBack(queue, services, settled)
-  }
+    return putBack(queue, services)
+  })
+}
+
+/** The broker knows: now the cache and the counters. */
+function conclude(
+  queue: OwnedQueue,
+  services: ConsumeServices,
+  settled: Settled,
+  settlement: Settlement,
+): BatchEnd {
   switch (settlement.kind) {
     case 'commit':
       services.counters.consumed += settled.batch.length
@@ -55,27 +63,22 @@ export async function applySettlement(
     case 'block':
       return stay(queue, services, settled, settlement)
     case 'release':
-      return putBack(queue, services, settled)
+      return putBack(queue, services)
   }
 }
 
 /** Leaves the batch where it was: as if it had not been taken. */
-export function putBack(
-  queue: OwnedQueue,
-  services: ConsumeServices,
-  { batch }: Pick<Settled, 'batch'>,
-): BatchEnd {
-  queue.processQueue.makeMessageToConsumeAgain((entry) => entry.attempts)
-  services.quota.giveBack(batch.length)
+export function putBack(queue: OwnedQueue, services: ConsumeServices): BatchEnd {
+  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain((entry) => entry.attempts))
   return STOPPED
 }
 
 function pass(queue: OwnedQueue, services: ConsumeServices): BatchEnd {
   const passed = queue.processQueue.commit()
-  if (passed.lane === 'live') services.offsets.update(queue.mq, passed.nextOffset)
+  if (passed.lane === 'live') services.offsets.update(queue.position, passed.nextOffset)
   queue.isBlocked = false
-  queue.roomy.raise()
-  services.progressed()
+  // Not for each message: a pull is worth its while when it can bring a whole batch.
+  if (queue.processQueue.msgCount <= CACHED_MESSAGES_PER_QUEUE_MAX - PULL_BATCH_MAX) queue.roomy.raise()
   return PASSED
 }
 
@@ -85,8 +88,7 @@ function stay(
   { batch, attempts, error }: Settled,
   settlement: Settlement & { kind: 'retry' | 'block' },
 ): BatchEnd {
-  queue.processQueue.makeMessageToConsumeAgain(() => attempts)
-  services.quota.giveBack(batch.length)
+  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain(() => attempts))
   const message = batch[0]?.message
   invariant(message, 'a settled batch has messages')
   if (settlement.kind === 'block') {
@@ -115,7 +117,7 @@ async function store(
   switch (settlement.kind) {
     case 'commit':
       if (commitTo === null) return (await broker.redelivery?.complete(queue.fence, replayed)) ?? true
-      offsets.update(queue.mq, commitTo)
+      offsets.update(queue.position, commitTo)
       await offsets.flush()
       return !queue.isLost
     case 'dead-letter': {
@@ -123,7 +125,7 @@ async function store(
       await offsets.flush()
       const letters = batch.map(({ message }) => ({ message, attempts, lastError: error }))
       const moved = await broker.deadLetter(queue.fence, letters, commitTo)
-      if (moved && commitTo !== null) offsets.passed(queue.mq, commitTo)
+      if (moved && commitTo !== null) offsets.passed(queue.position, commitTo)
       return moved
     }
     case 'retry':

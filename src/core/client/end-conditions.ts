@@ -51,12 +51,12 @@ export class EndConditions {
     return this.#ends.get(queueKey(mq)) ?? 0
   }
 
-  /** Looks whether it is over. Called after each batch, so it is cheap when no condition was set. */
+  /** Looks whether it is over. Called whenever a queue has nothing to do, or may do nothing more. */
   check(): void {
     if (this.#isOver || !this.#rebalance || !this.#services) return
     const { counters } = this.#services
     const count = this.#options.count ?? Number.POSITIVE_INFINITY
-    const isAtEnd = this.#options.exitAtEnd && this.#isAtEnd(this.#rebalance, this.#services)
+    const isAtEnd = this.#options.exitAtEnd && this.#isAtEnd(this.#rebalance)
     if (isAtEnd || counters.consumed + counters.deadLettered >= count) this.#finish()
     this.#lastActivity = this.#broker.runtime.monotonic()
   }
@@ -67,13 +67,13 @@ export class EndConditions {
   }
 
   /** Every queue that the allocation gives us is ours, consumed up to its end, and has no replays in front. */
-  #isAtEnd(rebalance: Rebalance, { offsets }: ConsumeServices): boolean {
+  #isAtEnd(rebalance: Rebalance): boolean {
     return (
       rebalance.allocated?.every((mq) => {
         const queue = rebalance.ownedQueue(mq)
         if (!queue || queue.isDropped) return false
         if (queue.redeliveryPending || queue.processQueue.msgCount > 0) return false
-        return (offsets.offset(mq) ?? 0) >= this.endOf(mq)
+        return queue.position.offset >= this.endOf(mq)
       }) ?? false
     )
   }

@@ -14,34 +14,41 @@ export interface HandlerRun {
   readonly fatal?: unknown
 }
 
+type Answer = ConsumeResult | ConsumeStatus | void
+
 const SUCCESS: HandlerRun = { outcome: { kind: 'success' }, error: null }
 
-/** Calls the handler. Never rejects: whatever the handler does is an outcome. */
-export async function runHandler(
+/** Calls the handler. Never throws or rejects: whatever the handler does is an outcome. */
+export function runHandler(
   queue: OwnedQueue,
   services: ConsumeServices,
   messages: readonly MessageExt[],
   attempt: number,
-): Promise<HandlerRun> {
+): HandlerRun | Promise<HandlerRun> {
+  const answered = (answer: Answer) => toRun(toResult(answer), services.cutShort)
+  const threw = (error: unknown) => thrownRun(error, services.cutShort)
   try {
     const answer = services.handler.consume(messages, consumeContext(queue, services, attempt))
-    // Waiting for a value that is there would cost each message a turn.
-    const result = toResult(answer instanceof Promise ? await answer : answer)
-    return services.cutShort.aborted && result.status !== 'success' ? cutShort(result.error) : toRun(result)
+    return answer instanceof Promise ? answer.then(answered, threw) : answered(answer)
   } catch (error) {
-    if (isFatal(error)) return { outcome: { kind: 'fatal' }, error: error.message, fatal: error }
-    const text = error instanceof Error ? error.message : String(error)
-    return services.cutShort.aborted ? cutShort(text) : { outcome: { kind: 'failed' }, error: text }
+    return threw(error)
   }
 }
 
 /** No answer (undefined) is success, as for any function that did its work. */
-function toResult(answer: ConsumeResult | ConsumeStatus | void): ConsumeResult {
+function toResult(answer: Answer): ConsumeResult {
   if (answer === undefined) return { status: 'success' }
   return typeof answer === 'string' ? { status: answer } : answer
 }
 
-function toRun(result: ConsumeResult): HandlerRun {
+function thrownRun(error: unknown, stop: AbortSignal): HandlerRun {
+  if (isFatal(error)) return { outcome: { kind: 'fatal' }, error: error.message, fatal: error }
+  const text = error instanceof Error ? error.message : String(error)
+  return stop.aborted ? cutShort(text) : { outcome: { kind: 'failed' }, error: text }
+}
+
+function toRun(result: ConsumeResult, stop: AbortSignal): HandlerRun {
+  if (stop.aborted && result.status !== 'success') return cutShort(result.error)
   switch (result.status) {
     case 'success':
       return SUCCESS

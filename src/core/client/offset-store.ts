@@ -3,7 +3,8 @@ import { CAREFUL_SPAN_MESSAGES, COMMIT_FLUSH_MS } from '../model/limits.ts'
 import { type MessageQueue, queueKey } from '../model/message-queue.ts'
 import type { Runtime } from '../model/runtime.ts'
 
-interface Position {
+/** How far one owned queue is. */
+export interface OffsetPosition {
   readonly mq: MessageQueue
   readonly epoch: number
   /** Next offset to consume, as this client sees it. */
@@ -29,7 +30,7 @@ export interface OffsetStoreOptions {
  */
 export class OffsetStore {
   readonly #options: OffsetStoreOptions
-  readonly #positions = new Map<string, Position>()
+  readonly #positions = new Map<string, OffsetPosition>()
   #cancelTimer: (() => void) | undefined
   #flushing: Promise<void> | undefined
 
@@ -38,39 +39,33 @@ export class OffsetStore {
   }
 
   /** A queue was acquired: its committed offset, under the lock's epoch. */
-  acquire(mq: MessageQueue, epoch: number, committed: number): void {
-    this.#positions.set(queueKey(mq), { mq, epoch, offset: committed, stored: committed })
+  acquire(mq: MessageQueue, epoch: number, committed: number): OffsetPosition {
+    const position = { mq, epoch, offset: committed, stored: committed }
+    this.#positions.set(queueKey(mq), position)
+    return position
   }
 
-  forget(mq: MessageQueue, epoch: number): void {
-    const key = queueKey(mq)
-    if (this.#positions.get(key)?.epoch === epoch) this.#positions.delete(key)
-  }
-
-  offset(mq: MessageQueue): number | undefined {
-    return this.#positions.get(queueKey(mq))?.offset
+  forget(position: OffsetPosition): void {
+    const key = queueKey(position.mq)
+    if (this.#positions.get(key) === position) this.#positions.delete(key)
   }
 
   /** Moves a position; it is stored within COMMIT_FLUSH_MS. */
-  update(mq: MessageQueue, offset: number): void {
-    const position = this.#positions.get(queueKey(mq))
-    if (!position || offset <= position.offset) return
+  update(position: OffsetPosition, offset: number): void {
+    if (offset <= position.offset) return
     position.offset = offset
     this.#flushLater()
   }
 
   /** The broker moved the committed offset itself, with a dead letter. */
-  passed(mq: MessageQueue, offset: number): void {
-    const position = this.#positions.get(queueKey(mq))
-    if (!position) return
+  passed(position: OffsetPosition, offset: number): void {
     position.offset = Math.max(position.offset, offset)
     position.stored = Math.max(position.stored, offset)
   }
 
   /** Whether starting the message at `offset` would leave the span that a crash of ours may have touched. */
-  isBeyondSpan(mq: MessageQueue, offset: number): boolean {
-    const position = this.#positions.get(queueKey(mq))
-    return position !== undefined && offset >= position.stored + CAREFUL_SPAN_MESSAGES
+  isBeyondSpan(position: OffsetPosition, offset: number): boolean {
+    return offset >= position.stored + CAREFUL_SPAN_MESSAGES
   }
 
   /** Stores everything that moved up to now. Never rejects: see `onError`. */

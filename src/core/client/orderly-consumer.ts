@@ -195,7 +195,7 @@ export class OrderlyConsumer {
       acquire: (grant) => this.#acquire(grant, services),
       release: async (queue) => {
         await services.offsets.flush()
-        services.offsets.forget(queue.mq, queue.epoch)
+        services.offsets.forget(queue.position)
         if (!queue.isLost) this.#emit({ kind: 'queue-released', mq: queue.mq })
       },
       onLost: (queue) => services.lockLost(queue, false),

@@ -53,24 +53,30 @@ async function drain(queue: OwnedQueue, services: ConsumeServices): Promise<Drai
     if (queue.isBlocked && !queue.processQueue.hasRedeliveries) return { kind: 'blocked' }
     const allowed = services.quota.take(services.batch)
     if (allowed === 0) return { kind: 'stopped' }
-    const result = await tryBatch(queue, services, allowed)
-    if (result.kind !== 'passed') return result
-    await turns.due()
+    const result = tryBatch(queue, services, allowed)
+    const end = result instanceof Promise ? await result : result
+    if (end.kind !== 'passed') return end
+    const turn = turns.due()
+    if (turn) await turn
   }
   return { kind: 'stopped' }
 }
 
+function tryBatch(
+  queue: OwnedQueue,
+  services: ConsumeServices,
+  allowed: number,
+): BatchEnd | Promise<BatchEnd> {
+  const end = runBatch(queue, services, allowed)
+  return end instanceof Promise ? end.catch((error) => retryLater(error, queue, services)) : end
+}
+
 /** A store that is busy beyond its bound is no reason to end: the batch stays and is taken again. */
-async function tryBatch(queue: OwnedQueue, services: ConsumeServices, allowed: number): Promise<BatchEnd> {
-  try {
-    return await runBatch(queue, services, allowed)
-  } catch (error) {
-    if (!isTransient(error)) throw error
-    services.emit({ kind: 'notice', text: error.message })
-    queue.processQueue.makeMessageToConsumeAgain((entry) => entry.attempts)
-    services.quota.giveBack(allowed)
-    return { kind: 'suspended', afterMs: PULL_RETRY_MS }
-  }
+function retryLater(error: unknown, queue: OwnedQueue, services: ConsumeServices): BatchEnd {
+  if (!isTransient(error)) throw error
+  services.emit({ kind: 'notice', text: error.message })
+  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain((entry) => entry.attempts))
+  return { kind: 'suspended', afterMs: PULL_RETRY_MS }
 }
 
 /** Replayed messages go in front of the live ones: they were there first. */

@@ -4,6 +4,7 @@ import type { HandlerProcess, LockGrant } from '../model/lock.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
 import type { ConsumeServices } from './consume-services.ts'
 import { Gate } from './gate.ts'
+import type { OffsetPosition } from './offset-store.ts'
 import { consumeLoop } from './orderly-loop.ts'
 import { ProcessQueue } from './process-queue.ts'
 import { pullLoop } from './pull-loop.ts'
@@ -21,6 +22,7 @@ export class OwnedQueue {
   readonly epoch: number
   readonly fence: Fence
   readonly processQueue = new ProcessQueue()
+  readonly position: OffsetPosition
   /** Offsets below may have been started by an owner that died. */
   readonly carefulUntil: number
   /** Raised when messages arrive, replays wait, the lock is renewed, or the queue is dropped. */
@@ -49,7 +51,7 @@ export class OwnedQueue {
     this.fence = { group: services.group, clientId: services.clientId, mq: grant.mq, epoch: grant.epoch }
     this.#trustedUntil = 0
     this.renewed()
-    services.offsets.acquire(grant.mq, grant.epoch, committed)
+    this.position = services.offsets.acquire(grant.mq, grant.epoch, committed)
     this.#ended = Promise.all([
       pullLoop(this, services, committed).catch(services.fail),
       consumeLoop(this, services).catch(services.fail),

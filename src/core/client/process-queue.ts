@@ -78,13 +78,15 @@ export class ProcessQueue {
     }
   }
 
-  /** The taken messages go back to their place, with the attempts they have reached. */
-  makeMessageToConsumeAgain(attempts: (entry: ProcessQueueEntry) => number): void {
-    const first = this.#consuming[0]
-    if (!first) return
+  /** The taken messages go back to their place, with the attempts they have reached. Answers how many. */
+  makeMessageToConsumeAgain(attempts: (entry: ProcessQueueEntry) => number): number {
+    const [first] = this.#consuming
+    const { length } = this.#consuming
+    if (!first) return 0
     const lane = first.message.redelivery ? this.#redelivered : this.#live
     lane.unshift(this.#consuming.map((entry) => ({ message: entry.message, attempts: attempts(entry) })))
     this.#consuming = []
+    return length
   }
 
   /** Forgets the live messages: the queue goes on at `offset`. */

@@ -68,7 +68,9 @@ export class Producer {
 
   /** Sends one message. TOPIC_NOT_FOUND, QUEUE_NOT_FOUND, SELECTOR_FAILED, MESSAGE_TOO_LARGE, INVALID_MESSAGE. */
   async send(message: Message, options: SendOptions = {}): Promise<SendResult> {
-    return (await this.sendBatch([message], options)).result(0)
+    const mq = this.#select(await this.#route(message.topic), message, options)
+    const receipts = await this.#broker.send([{ mq, messages: [message] }])
+    return sendResult(receipts, 0, 0, 0, 1)
   }
 
   /** Sends messages in one step, all or none, each to the queue that its selector names; order within a queue is kept. */

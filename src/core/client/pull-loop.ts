@@ -73,14 +73,14 @@ async function take(
     case 'NO_MATCHED_MSG':
       // Nothing of ours up to here: filtered messages are passed over, they are no lag.
       queue.processQueue.putMessages([], pulledTo)
-      if (queue.processQueue.msgCount === 0) services.offsets.update(queue.mq, pulledTo)
+      if (queue.processQueue.msgCount === 0) services.offsets.update(queue.position, pulledTo)
       break
     case 'OFFSET_ILLEGAL':
       await drained(queue)
       if (queue.isDropped) break
       services.emit({ kind: 'offset-moved', mq: queue.mq, from: asked, to: result.nextOffset })
       queue.processQueue.clearTo(result.nextOffset)
-      services.offsets.update(queue.mq, result.nextOffset)
+      services.offsets.update(queue.position, result.nextOffset)
       break
   }
   return result.nextOffset

@@ -77,5 +77,3 @@ function isoTimestamp(ms: number): string {
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
-
-export { type InputMessage, parseRecordLine } from './record-input.ts'

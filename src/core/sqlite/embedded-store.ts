@@ -27,6 +27,7 @@ export class EmbeddedStore implements Store {
   readonly #file: OpenFile
   readonly #writer: Writer
   readonly #place: PlaceCheck
+  #closing: Promise<void> | undefined
 
   /** `onWake` hears of commits of this process that others were woken for; SQLite tells it only of those of others. */
   constructor(options: EmbeddedStoreOptions, onWake: () => void) {
@@ -59,7 +60,12 @@ export class EmbeddedStore implements Store {
   }
 
   /** Writes what waits, then closes the file. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     await this.#writer.close()
     this.host.wakeUp.close()
     closeFile(this.#file)

@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { MessageExt } from '../../../src/core/model/message.ts'
-import { parseRecordLine, recordLine, toRecord } from '../../../src/core/model/message-record.ts'
+import { recordLine, toRecord } from '../../../src/core/model/message-record.ts'
+import { parseRecordLine } from '../../../src/core/model/record-input.ts'
 
 const message: MessageExt = {
   msgId: '0123456789ABCDEF0123456789ABCDEF',

@@ -93,15 +93,23 @@ export class Checker {
     const [fence, what] = args as [Fence, unknown]
     const place = () => this.#placeOf(fence.group, fence.mq)
     if (name === 'attempts.start') this.#counts.started(place(), process, what as AttemptPosition[])
-    if (name === 'attempts.fail') this.#counts.failed(place(), what as AttemptFailure[])
+    if (name === 'attempts.fail') this.#counts.failed(place(), process, what as AttemptFailure[])
     if (name === 'attempts.release') this.#counts.released(place(), what as AttemptPosition[])
-    if (name === 'deadLetter') this.#world.say(`${process.name} dead-letters ${offsetsOf(what as DeadMessage[])}`)
+    if (name === 'deadLetter')
+      this.#world.say(`${process.name} dead-letters ${offsetsOf(what as DeadMessage[])}`)
+  }
+
+  /** Whether a member of the group has ever joined. */
+  knows(group: GroupPlan): boolean {
+    return [...this.#places.values()].some((place) => place.group === group && place.committed !== undefined)
   }
 
   /** Whether nothing is left to consume or to send back. */
   get isDrained(): boolean {
     return [...this.#places.values()].every(({ committed = 0, queue, deadLetters }) => {
-      const waits = [...deadLetters.values()].some(({ state, isSettled }) => state === 'replayed' && !isSettled)
+      const waits = [...deadLetters.values()].some(
+        ({ state, isSettled }) => state === 'replayed' && !isSettled,
+      )
       return committed === queue.messages.length && !waits
     })
   }
@@ -161,7 +169,7 @@ export class Checker {
       charges: new Map(),
       counted: new Map(),
       announced: new Map(),
-      lastRun: new Map(),
+      runs: new Map(),
       attempts: new Map(),
       deadLetters: new Map(),
     })

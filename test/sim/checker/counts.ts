@@ -1,7 +1,7 @@
 import { hold } from '../broken-invariant.ts'
 import type { SimProcess } from '../process.ts'
 import type { AttemptState } from '../store-view.ts'
-import { bump, type GroupQueue, placeName, positionKey } from './model.ts'
+import { bump, type GroupQueue, lastRunOf, placeName, positionKey } from './model.ts'
 
 interface Position {
   readonly offset: number
@@ -19,11 +19,11 @@ export class Counts {
     }
   }
 
-  failed(place: GroupQueue, positions: readonly Position[]): void {
+  failed(place: GroupQueue, process: SimProcess, positions: readonly Position[]): void {
     for (const { offset, replay } of positions) {
       const key = positionKey(offset, replay)
       // A stored start was counted then.
-      if (place.lastRun.get(key)?.isStored === false) bump(place.counted, key)
+      if (lastRunOf(place, key, process)?.isStored === false) bump(place.counted, key)
     }
   }
 

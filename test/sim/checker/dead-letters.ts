@@ -1,7 +1,7 @@
 import { hold } from '../broken-invariant.ts'
 import type { SimProcess } from '../process.ts'
 import type { DeadLetterState } from '../store-view.ts'
-import { type GroupQueue, placeName, positionKey } from './model.ts'
+import { type GroupQueue, lastRunOf, placeName, positionKey } from './model.ts'
 
 /** Invariants 7 and 8: how messages come to the dead letters, and how they leave. */
 export class DeadLetterBook {
@@ -31,28 +31,39 @@ export class DeadLetterBook {
       `${placeName(place)}: dead letter ${now.offset} went from ${show(before)} to ${show(now)} by ${actor?.name}`
     hold(now.id === before.id && now.body === before.body, 7, what)
     if (now.replays !== before.replays) {
-      hold(now.replays === before.replays + 1 && before.state !== 'replayed' && now.state === 'replayed', 8, what)
+      hold(
+        now.replays === before.replays + 1 && before.state !== 'replayed' && now.state === 'replayed',
+        8,
+        what,
+      )
       hold(now.isSettled === 0, 8, what)
       hold(now.replays <= (this.#asked.get(now.id) ?? 0), 8, () => `${what()}, and nobody asked for it`)
       return
     }
     hold(before.state === 'replayed' && before.isSettled === 0, 8, what)
-    if (now.state === 'dead') return this.#died(place, now, now.replays, actor)
-    const run = place.lastRun.get(positionKey(now.offset, now.replays))
+    if (now.state === 'dead') {
+      this.#died(place, now, now.replays, actor)
+      return
+    }
+    const run = lastRunOf(place, positionKey(now.offset, now.replays), actor)
     hold(run?.end === 'success', 7, () => `${what()}; its last run: ${run?.end}`)
     const isOwner = run.tenure !== undefined && run.tenure.process === actor && place.tenure === run.tenure
     hold(isOwner, 4, () => `${what()}, which does not own the queue`)
   }
 
   #died(place: GroupQueue, now: DeadLetterState, replay: number, actor: SimProcess | undefined): void {
-    const what = () => `${placeName(place)}: ${now.offset} (replay ${replay}) was dead-lettered by ${actor?.name}`
+    const what = () =>
+      `${placeName(place)}: ${now.offset} (replay ${replay}) was dead-lettered by ${actor?.name}`
     const message = place.queue.messages[now.offset]
     hold(now.body === JSON.stringify(message), 7, () => `${what()} as ${now.body}`)
     hold(now.state === 'dead' && now.replays === replay, 7, () => `${what()} as ${show(now)}`)
     const { tenure } = place
     hold(tenure !== undefined && tenure.process === actor, 4, () => `${what()}, which does not own the queue`)
     const key = positionKey(now.offset, replay)
-    const run = place.lastRun.get(key)
+    // Without a run of its own an owner buries what used up its attempts under others.
+    const own = lastRunOf(place, key, actor)
+    const run =
+      own?.tenure === tenure ? own : place.runs.get(key)?.findLast((one) => one.tenure !== undefined)
     hold(run, 7, () => `${what()}, but no handler ever had it`)
     const isFresh = run.tenure === tenure && !run.isStored && run.end !== undefined
     const counted = (place.counted.get(key) ?? 0) + (isFresh ? 1 : 0)
@@ -61,12 +72,18 @@ export class DeadLetterBook {
     const most = place.group.maxReconsumeTimes
     const isExhausted = most >= 0 && now.attempts === most + 1 && run.end !== 'success'
     const isCrashed = run.end === 'success' && run.tenure !== tenure && most >= 0 && now.attempts === most + 1
-    hold(isExhausted || isCrashed, 7, () => `${what()} after ${now.attempts} of ${most + 1} attempts: ${run.end}`)
+    hold(
+      isExhausted || isCrashed,
+      7,
+      () => `${what()} after ${now.attempts} of ${most + 1} attempts: ${run.end}`,
+    )
   }
 }
 
 function isSame(a: DeadLetterState, b: DeadLetterState): boolean {
-  return a.state === b.state && a.replays === b.replays && a.isSettled === b.isSettled && a.attempts === b.attempts
+  return (
+    a.state === b.state && a.replays === b.replays && a.isSettled === b.isSettled && a.attempts === b.attempts
+  )
 }
 
 function show({ state, replays, isSettled }: DeadLetterState): string {

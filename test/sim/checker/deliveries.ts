@@ -40,7 +40,7 @@ export class Deliveries {
     for (const key of keys) {
       if (!isStored) bump(place.charges, key)
       place.announced.delete(key)
-      place.lastRun.set(key, run)
+      place.runs.set(key, [...(place.runs.get(key) ?? []), run])
     }
     if (replay === 0) for (const offset of offsets) place.begun.add(offset)
     place.active.add(run)
@@ -51,7 +51,8 @@ export class Deliveries {
     run.end = end
     run.place.active.delete(run)
     this.#say(run, `ends: ${end}`)
-    if (end === 'success' && run.replay === 0) for (const offset of run.offsets) run.tenure?.settled.add(offset)
+    if (end === 'success' && run.replay === 0)
+      for (const offset of run.offsets) run.tenure?.settled.add(offset)
   }
 
   /** Two runs at once: only where one of them lost its lock while it lived. */
@@ -102,7 +103,8 @@ export class Deliveries {
     for (const [i, offset] of offsets.entries()) {
       const letter = place.deadLetters.get(offset)
       const isWaiting = letter?.state === 'replayed' && letter.isSettled === 0 && letter.replays === replay
-      const what = () => `${placeName(place)}: replay ${replay} of ${offset} starts, but does not wait in the lane`
+      const what = () =>
+        `${placeName(place)}: replay ${replay} of ${offset} starts, but does not wait in the lane`
       hold(isWaiting && letter.id === messages[i]?.redelivery?.deadLetterId, 8, what)
       hold(i === 0 || offset > (offsets[i - 1] ?? 0), 2, () => `replays ${offsets} are not in their order`)
     }
@@ -117,7 +119,11 @@ export class Deliveries {
     for (const offset of offsets) {
       const counted = place.counted.get(positionKey(offset, replay)) ?? 0
       const expected = counted + (isStored ? 0 : 1)
-      hold(attempt === expected, 3, () => `${name}: ${offset} starts as attempt ${attempt}; it is number ${expected}`)
+      hold(
+        attempt === expected,
+        3,
+        () => `${name}: ${offset} starts as attempt ${attempt}; it is number ${expected}`,
+      )
     }
   }
 

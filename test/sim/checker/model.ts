@@ -74,7 +74,8 @@ export interface GroupQueue {
   readonly counted: Map<string, number>
   /** Starts that were stored and whose run has not begun yet. */
   readonly announced: Map<string, SimProcess>
-  readonly lastRun: Map<string, Run>
+  /** All runs, by offset and replay. */
+  readonly runs: Map<string, Run[]>
   attempts: ReadonlyMap<string, AttemptState>
   readonly deadLetters: Map<number, DeadLetterState>
 }
@@ -106,6 +107,11 @@ export function nextOpen(place: GroupQueue, tenure: Tenure | undefined, from: nu
     offset++
   }
   return offset
+}
+
+/** The last run of a message by a process, if it had one. */
+export function lastRunOf(place: GroupQueue, key: string, process: SimProcess | undefined): Run | undefined {
+  return place.runs.get(key)?.findLast((run) => run.process === process)
 }
 
 /** Which process's tenure, of the present one and those that ended, was the last. */

@@ -14,7 +14,11 @@ export class Ownership {
 
   observe(place: GroupQueue, lock: LockState, actor: SimProcess | undefined): void {
     const { tenure } = place
-    hold(lock.epoch >= place.epoch, 9, () => `${placeName(place)}: epoch fell ${place.epoch} -> ${lock.epoch}`)
+    hold(
+      lock.epoch >= place.epoch,
+      9,
+      () => `${placeName(place)}: epoch fell ${place.epoch} -> ${lock.epoch}`,
+    )
     if (lock.clientId === null) {
       if (tenure) this.#freed(place, tenure, lock, actor)
     } else {
@@ -33,7 +37,8 @@ export class Ownership {
   }
 
   #renewed(place: GroupQueue, tenure: Tenure, lock: LockState, owner: SimProcess): void {
-    const who = () => `${placeName(place)}: epoch ${lock.epoch} went from ${tenure.process.name} to ${owner.name}`
+    const who = () =>
+      `${placeName(place)}: epoch ${lock.epoch} went from ${tenure.process.name} to ${owner.name}`
     hold(owner === tenure.process, 9, who)
     if (lock.expiresMono === tenure.expiresMono) return
     tenure.expiresMono = lock.expiresMono

@@ -56,7 +56,8 @@ export class StoredMessages {
       1,
       () => `${name}: offsets ${rows.map(({ offset }) => offset)} between ${state.min} and ${state.max}`,
     )
-    for (const { offset, body } of rows.slice(Math.max(0, known - state.min))) this.#stored(queue, offset, body)
+    for (const { offset, body } of rows.slice(Math.max(0, known - state.min)))
+      this.#stored(queue, offset, body)
     for (const { offset, body } of rows.slice(0, Math.max(0, known - state.min))) {
       const message = queue.messages[offset]
       hold(body === JSON.stringify(message), 1, () => `${name}: the message at ${offset} became ${body}`)

@@ -167,7 +167,7 @@ describe('names what was corrupted by hand:', () => {
           invariant: 3,
           ...groupPlace,
           offset: 4 + CAREFUL_SPAN_MESSAGES,
-          detail: /started 1000 messages ahead/ as never,
+          detail: expect.stringMatching(/started 1000 messages ahead/),
         },
       ],
     ],
@@ -222,7 +222,7 @@ describe('names what was corrupted by hand:', () => {
           offset: 1,
           detail: 'dead-lettered (dead) and pending: the committed offset is 1',
         },
-        { invariant: 7, ...groupPlace, offset: 2, detail: /replayed/ as never },
+        { invariant: 7, ...groupPlace, offset: 2, detail: expect.stringMatching(/replayed/) },
       ],
     ],
     [
@@ -280,7 +280,7 @@ describe('names what was corrupted by hand:', () => {
     ],
     [
       'a member that nobody knows',
-      () => `update member set client_id = 'ghost' where group_id = ${g}`,
+      () => `update member set client_id = 'ghost' where client_id = 'a' and group_id = ${g}`,
       [{ invariant: 9, group: 'g', topic: null, detail: 'member ghost is no client that is known' }],
     ],
     [
@@ -296,12 +296,7 @@ describe('names what was corrupted by hand:', () => {
     sql(corruption())
     const found = await violations()
     expect(found).toHaveLength(expected.length)
-    for (const [i, violation] of expected.entries()) {
-      const { detail, ...rest } = violation
-      expect(found[i]).toMatchObject(rest)
-      if ((detail as unknown) instanceof RegExp) expect(found[i]?.detail).toMatch(detail as never)
-      else if (detail !== undefined) expect(found[i]?.detail).toEqual(detail)
-    }
+    expect(found).toMatchObject(expected)
   })
 })
 
