@@ -1,14 +1,23 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundle } from './bundle.ts'
 import { writeManifest } from './manifest.ts'
 import { emitTypes } from './types.ts'
 
-// Usage: tsx scripts/build.ts [--out DIR] [--no-types]
-// Builds dist/ and oclif.manifest.json: the bundle, the list of commands, the type declarations.
+// Usage: tsx scripts/build.ts
+// Builds dist/ (program, library, type declarations) and oclif.manifest.json.
 
 const root = join(import.meta.dirname, '..')
-rmSync(join(root, 'dist'), { recursive: true, force: true })
-await bundle(root)
-await writeManifest(root)
-if (!process.argv.includes('--no-types')) emitTypes(root)
+const dist = join(root, 'dist')
+const draft = join(root, `dist.${process.pid}`)
+
+try {
+  await bundle(root, draft)
+  // Exchanged at the end: a build that fails leaves the last one in place.
+  rmSync(dist, { recursive: true, force: true })
+  renameSync(draft, dist)
+  await writeManifest(root)
+  emitTypes(root)
+} finally {
+  rmSync(draft, { recursive: true, force: true })
+}

@@ -112,10 +112,10 @@ function valueText(flag: ManifestFlag): string {
 function notes(flag: ManifestFlag): readonly string[] {
   const found: string[] = []
   if (flag.required === true) found.push('Required.')
-  if (flag.multiple === true) found.push('Repeatable.')
+  const text = flag.summary ?? flag.description ?? ''
+  if (flag.multiple === true && !/repeatable|only once/i.test(text)) found.push('Repeatable.')
   const isTold = typeof flag.default === 'string' || typeof flag.default === 'number'
-  if (isTold && !/default/i.test(flag.summary ?? flag.description ?? ''))
-    found.push(`[default: ${flag.default}]`)
+  if (isTold && !/default/i.test(text)) found.push(`[default: ${flag.default}]`)
   if (flag.env !== undefined) found.push(`[env: ${flag.env}]`)
   return found
 }

@@ -57,8 +57,12 @@ function showHelp(argv: readonly string[], config: Config): Promise<void> {
   return new Help(config, { ...config.pjson.oclif.helpOptions }).showHelp([...argv])
 }
 
+/** Aliases (`lock list`) work, and need not be read. */
+const HELP = { additionalHelpFlags: ['-h'], helpOptions: { hideAliasesFromRoot: true } }
+
 async function loadConfig({ root, sources }: MainOptions): Promise<Config> {
   const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  pjson.oclif = { ...HELP, ...pjson.oclif }
   const options = { root, pjson, devPlugins: false, userPlugins: false } as const
   if (!sources) return Config.load(options)
   pjson.oclif.commands = { strategy: 'pattern', target: './src/commands', globPatterns: ['**/*.ts'] }

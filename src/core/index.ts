@@ -40,6 +40,7 @@ export {
 } from './model/offset-spec.ts'
 export { type InputMessage, parseRecordLine } from './model/record-input.ts'
 export { formatSize, parseSize } from './model/size.ts'
+export { matchesTags, parseTagExpression } from './model/tag-expression.ts'
 export { parseTime } from './model/time.ts'
 export {
   HASH_RULES,

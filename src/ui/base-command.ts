@@ -29,7 +29,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   override async init(): Promise<void> {
     await super.init()
     const { flags, args } = await this.parse(this.ctor)
-    this.flags = flags as FlagsOf<T>
+    this.flags = withFalse(flags, { ...globalFlags, ...this.ctor.flags }) as FlagsOf<T>
     this.args = args as ArgsOf<T>
     this.out = new Output({
       stream: process.stdout,
@@ -46,6 +46,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
 
   /** Opens the broker; it is closed when the command ends. `create: false` for commands that only look. */
   protected async openBroker(options: Omit<OpenBrokerOptions, 'db'> = {}): Promise<Broker> {
+    this.detail(`database ${this.dbPath}`)
     const broker = await openBroker({ ...options, db: this.dbPath })
     this.#opened.push(broker)
     return broker
@@ -104,4 +105,10 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   #colorChoice(): ColorChoice {
     return this.flags['no-color'] ? 'never' : this.flags.color
   }
+}
+
+/** A boolean flag that was not given is false, as its type says; oclif leaves it out. */
+function withFalse(flags: object, definitions: Readonly<Record<string, { readonly type: string }>>): object {
+  const booleans = Object.entries(definitions).filter(([, { type }]) => type === 'boolean')
+  return { ...Object.fromEntries(booleans.map(([name]) => [name, false])), ...flags }
 }

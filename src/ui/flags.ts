@@ -31,7 +31,7 @@ export const offsetRangeFlag = custom<OffsetRange>({
   helpValue: 'OFFSET',
 })
 
-/** For commands that may fall back on RMQ_GROUP and the group `default`; see `BaseCommand.group`. */
+/** For commands that may fall back on RMQ_GROUP and the group `default`; see `BaseCommand.groupOrDefault`. */
 export const groupFlag = custom<string>({
   char: 'g',
   description: 'Consumer group (default $RMQ_GROUP, else "default").',

@@ -21,7 +21,7 @@ const exitCodes = `EXIT CODES
   4        conflict: exists already, lock held, group still active, database of a newer rmq
   5        a check ran and found something: verify
   6        partial: some items failed, each is listed
-  7        timed out or empty: --timeout, --fail-empty
+  7        empty, where --fail-empty asks for something
   130 143  cut short by a signal; a second signal during a clean stop
 
 The same with --json, where an error is {"error":{"code","message","why","hint","details","exitCode"}} on stdout.

@@ -4,6 +4,7 @@ import {
   type MessageQueue,
   type OffsetRange,
   PULL_BATCH_MAX,
+  parseTagExpression,
   type QueueStats,
   RmqError,
   resolveOffset,
@@ -27,6 +28,8 @@ export interface PeekOptions {
  * waited for, so that it ends also beside a busy producer.
  */
 export async function* peekMessages(broker: Broker, options: PeekOptions): AsyncGenerator<MessageExt> {
+  // Also where there is nothing to filter: a malformed expression is never taken.
+  if (options.tags !== undefined) parseTagExpression(options.tags)
   const stats = queuesOf(await broker.queueStats(options.topic), options)
   let left = options.count
   for (const queue of stats) {

@@ -55,15 +55,21 @@ function runAtTerminal(steps: readonly Step[]): readonly string[] {
   })
 }
 
-/** What differs from run to run, and the padding that depends on it. */
+/**
+ * What differs from run to run, and the padding that depends on it. The lines of one step are compared as a set:
+ * queues do not wait for each other, and stderr does not wait for stdout.
+ */
 function mask(text: string): readonly string[] {
   return text
     .replaceAll('\r', '')
-    .replaceAll(/[0-9A-F]{32}/g, 'MSGID')
+    .replaceAll(/\b[0-9A-F]{20,32}…?/g, 'MSGID')
     .replaceAll(/\b\d+@[\w.-]+/g, 'PID@HOST')
-    .replaceAll(/[\w.-]+@\d+@[\w-]+|\b[\w.-]+-\d+-[0-9a-f]{4,}\b/g, 'CLIENT')
-    .replaceAll(/\b\d+(\.\d+)?\s?(ms|s|m)\b( ago)?/g, 'TIME')
+    .replaceAll(/\b\d+(\.\d+)?\s?(ms|s|m)\b( ago)?|\bnow\b/g, 'TIME')
     .split('\n')
     .map((line) => line.replaceAll(/\s+/g, ' ').trim())
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && !SHELL_NOTICE.test(line))
+    .sort()
 }
+
+/** What bash says when a background job was killed. */
+const SHELL_NOTICE = /^tour\.sh: line \d+:.* Killed /

@@ -80,7 +80,9 @@ export class Members {
     const handler = simHandler(this.#sim, process, group)
     const consume = this.#sim.fault?.listen?.(handler.consume, commitFor(opened.broker, clientId))
     try {
-      await consumer.start(consume ? { ...handler, consume } : handler, { signal })
+      const consumed = consumer.start(consume ? { ...handler, consume } : handler, { signal })
+      world.await(Promise.race([process.firstBoundary, consumed]))
+      await consumed
       await process.boundary('close')
       await opened.broker.close()
       process.exit()

@@ -22,6 +22,7 @@ export class SimProcess {
   readonly #pauses: Pause[] = []
   readonly #watchers = new Set<() => void>()
   readonly #atExit: (() => void)[] = []
+  readonly #firstBoundary = deferred()
   #state: 'running' | 'stopped' | 'dead' = 'running'
   #isBuried = false
 
@@ -99,8 +100,14 @@ export class SimProcess {
     return false
   }
 
+  /** Resolves when the first call to a broker is on its way. */
+  get firstBoundary(): Promise<void> {
+    return this.#firstBoundary.promise
+  }
+
   /** Resolves in a later event of this process: a kill or a stop may come before it. */
   boundary(label: string): Promise<void> {
+    this.#firstBoundary.resolve()
     const { chance, weather } = this.world
     const delay = chance.hit(0.5) ? 0 : chance.between(0, weather.callDelayMs)
     return new Promise((resolve) => {
@@ -156,6 +163,14 @@ export class SimProcess {
       close: () => this.#watchers.clear(),
     }
   }
+}
+
+function deferred() {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
 }
 
 export function handlerKey({ pid, startTime }: HandlerProcess): string {

@@ -48,6 +48,7 @@ export class SimWorld {
   /** Set by whoever finds something wrong while events run. The schedule ends with it. */
   failure: unknown
   readonly #events = new EventHeap<SimEvent>()
+  readonly #awaited: Promise<unknown>[] = []
   readonly #livenessLocks = new Map<string, SimProcess>()
   readonly #handlers = new Map<string, SimProcess>()
   #monotonic = START_MONOTONIC
@@ -139,6 +140,7 @@ export class SimWorld {
     this.beforeStep(event)
     event.run()
     await nextTurn()
+    for (const real of this.#awaited.splice(0)) await real
     this.afterStep(event.owner)
     if (this.failure !== undefined) throw this.failure
     return true
@@ -151,6 +153,11 @@ export class SimWorld {
       if (event.isCancelled) continue
       if (event.owner === undefined || event.owner.admits(event)) return event
     }
+  }
+
+  /** The present event is not over before this, which takes real time: modules that are loaded when first used. */
+  await(real: Promise<unknown>): void {
+    this.#awaited.push(real)
   }
 
   /** Tells every process that watches, or forgets to. */

@@ -70,7 +70,13 @@ failed or --limit left some over, 130 when it was interrupted.`
   }
 
   async #replay(broker: Broker, group: string, filter: DeadLetterFilter, matching: number): Promise<void> {
-    const { limit, rate, 'max-replays': maxReplays, 'dry-run': dryRun = false, 'to-topic': toTopic } = this.flags
+    const {
+      limit,
+      rate,
+      'max-replays': maxReplays,
+      'dry-run': dryRun = false,
+      'to-topic': toTopic,
+    } = this.flags
     using stop = listenForStop()
     const readerLeft = new AbortController()
     const report = new ReplayReport(this.out, this.flags.json, () => readerLeft.abort())

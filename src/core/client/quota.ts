@@ -3,7 +3,10 @@ export class Quota {
   #left: number
   readonly #onAvailable: () => void
 
-  /** `count`: messages until the consumer ends, `Infinity` for no end. `onAvailable`: there are some again after there were none. */
+  /**
+   * `count`: messages until the consumer ends, `Infinity` for no end.
+   * `onAvailable`: there are some again after there were none.
+   */
   constructor(count: number, onAvailable: () => void) {
     this.#left = count
     this.#onAvailable = onAvailable

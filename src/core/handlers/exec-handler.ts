@@ -6,6 +6,7 @@ import type { Runtime } from '../model/runtime.ts'
 import { systemRuntime } from '../system-runtime.ts'
 import { execEnvironment } from './exec-environment.ts'
 import { ExecRun, type ExecRunOptions } from './exec-run.ts'
+import { onAbort } from './on-abort.ts'
 import { ENDED_BY_STOP } from './outcomes.ts'
 import { withPrivateFile } from './private-file.ts'
 import { type GatedShell, startGatedShell } from './shell.ts'
@@ -65,14 +66,13 @@ export class ExecHandler implements Handler {
     if (this.#isClosed || context.signal.aborted) return ENDED_BY_STOP
     const run = new ExecRun(await this.#start(messages, context), this.#runOptions)
     this.#runs.add(run)
-    const stop = () => void run.stop()
-    context.signal.addEventListener('abort', stop, { once: true })
-    // A signal that was aborted, or a handler that was closed, while the shell started has told nobody.
-    if (this.#isClosed || context.signal.aborted) stop()
+    // A signal that was aborted while the shell started calls at once; a close has to be looked for.
+    const leave = onAbort(context.signal, () => void run.stop())
+    if (this.#isClosed) void run.stop()
     try {
       return await run.result(context)
     } finally {
-      context.signal.removeEventListener('abort', stop)
+      leave()
       this.#runs.delete(run)
     }
   }

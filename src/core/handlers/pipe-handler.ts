@@ -3,6 +3,7 @@ import { RmqError } from '../model/errors.ts'
 import type { MessageExt } from '../model/message.ts'
 import { type Runtime, sleep } from '../model/runtime.ts'
 import { systemRuntime } from '../system-runtime.ts'
+import { onAbort } from './on-abort.ts'
 import { ENDED_BY_STOP, LOCK_LOST } from './outcomes.ts'
 import { type Answer, PipeProcess, type PipeProcessOptions } from './pipe-process.ts'
 import { describeEnd, isNotRunnable, type ProcessEnd } from './process-end.ts'
@@ -83,9 +84,7 @@ export class PipeHandler implements Handler {
     const { signal } = context
     if (signal.aborted || this.#closing.signal.aborted) return Promise.resolve(ENDED_BY_STOP)
     return new Promise((resolve, reject) => {
-      const stop = () => void this.#stopFor(resolve)
-      const leave = () => signal.removeEventListener('abort', stop)
-      signal.addEventListener('abort', stop, { once: true })
+      const leave = onAbort(signal, () => void this.#stopFor(resolve))
       this.#attempt(messages, context).finally(leave).then(resolve, reject)
     })
   }

@@ -114,9 +114,16 @@ export class PipeProcess {
     const { promise, resolve, reject } = withResolvers<Answer>()
     const outstanding: Outstanding = { isGiven: false, answer: promise, resolve, reject }
     this.#outstanding.set(message.msgId, outstanding)
-    this.#writer.write(message, () => {
-      outstanding.isGiven = true
-      this.#tally.given++
+    this.#writer.write({
+      message,
+      onGiven: () => {
+        outstanding.isGiven = true
+        this.#tally.given++
+      },
+      onRefused: () => {
+        outstanding.isGiven = false
+        this.#tally.given--
+      },
     })
     return promise
   }

@@ -5,17 +5,22 @@ import type { Runtime } from '../model/runtime.ts'
 
 /** Text of one write. Records that wait share a write; bodies of many megabytes must not be in memory all at once. */
 const WRITE_CHARS_MAX = 256 * 1024
+/** Up to here a pipe takes a write whole or not at all, so that a refused one was seen by nobody. */
+const WHOLE_WRITE_CHARS_MAX = 16 * 1024
 
-interface Waiting {
+export interface Delivery {
   readonly message: MessageExt
-  readonly onGiven: () => void
+  /** From now on the child may see it. */
+  onGiven(): void
+  /** It did not: the child was gone. */
+  onRefused(): void
 }
 
 /** Writes records to a child's stdin: one write a turn for all that wait, and none while the pipe is full. */
 export class RecordWriter {
   readonly #stdin: Writable
   readonly #runtime: Runtime
-  #waiting: Waiting[] = []
+  #waiting: Delivery[] = []
   #isScheduled = false
   #isFull = false
 
@@ -28,9 +33,8 @@ export class RecordWriter {
     })
   }
 
-  /** Calls `onGiven` just before the record may be seen by the child. */
-  write(message: MessageExt, onGiven: () => void): void {
-    this.#waiting.push({ message, onGiven })
+  write(delivery: Delivery): void {
+    this.#waiting.push(delivery)
     if (this.#isScheduled || this.#isFull) return
     this.#isScheduled = true
     this.#runtime.defer(() => {
@@ -48,15 +52,24 @@ export class RecordWriter {
   #flush(): void {
     let next = 0
     while (next < this.#waiting.length && !this.#isFull && this.#stdin.writable) {
+      const first = next
       let text = ''
       for (; next < this.#waiting.length && text.length < WRITE_CHARS_MAX; next++) {
-        const waiting = this.#waiting[next]
-        if (waiting === undefined) break
-        waiting.onGiven()
-        text += `${recordLine(waiting.message)}\n`
+        const delivery = this.#waiting[next]
+        if (delivery === undefined) break
+        delivery.onGiven()
+        text += `${recordLine(delivery.message)}\n`
       }
-      this.#isFull = !this.#stdin.write(text)
+      this.#send(text, this.#waiting.slice(first, next))
     }
     this.#waiting = next === this.#waiting.length ? [] : this.#waiting.slice(next)
+  }
+
+  #send(text: string, deliveries: readonly Delivery[]): void {
+    const isWhole = text.length <= WHOLE_WRITE_CHARS_MAX
+    const isTaken = this.#stdin.write(text, (error) => {
+      if (error && isWhole) for (const delivery of deliveries) delivery.onRefused()
+    })
+    this.#isFull = !isTaken
   }
 }

@@ -4,7 +4,7 @@ import type { Runtime } from '../model/runtime.ts'
 import { retryBusy } from './busy-retry.ts'
 import { SignalFile } from './host/signal-file.ts'
 import { messageTableSql } from './schema.ts'
-import type { RawMessage } from './tables/messages.ts'
+import type { RawMessage } from './tables/raw-message.ts'
 
 /** Offsets are stored at most this much later than their messages were handled. */
 const COMMIT_MS = 50

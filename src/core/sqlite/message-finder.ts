@@ -2,8 +2,9 @@ import { RmqError } from '../model/errors.ts'
 import type { MessageExt } from '../model/message.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
 import { parseMessageId } from './message-id.ts'
-import type { Messages, RawMessage } from './tables/messages.ts'
+import type { Messages } from './tables/messages.ts'
 import type { QueueRow, Queues } from './tables/queues.ts'
+import type { RawMessage } from './tables/raw-message.ts'
 import type { Topics } from './tables/topics.ts'
 
 export interface FinderParts {

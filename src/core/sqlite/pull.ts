@@ -6,8 +6,9 @@ import type { MessageExt } from '../model/message.ts'
 import { parseTagExpression, type TagSet } from '../model/tag-expression.ts'
 import type { PullWaiters } from './pull-waiters.ts'
 import type { Store } from './store.ts'
-import type { Messages, RawMessage } from './tables/messages.ts'
+import type { Messages } from './tables/messages.ts'
 import type { QueueRow, Queues } from './tables/queues.ts'
+import type { RawMessage } from './tables/raw-message.ts'
 
 /** Offsets that a filter looks at in one pull (RocketMQ: 800 entries). Their bodies are not read. */
 const FILTER_SCAN_MAX = 4096

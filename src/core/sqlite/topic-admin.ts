@@ -1,8 +1,9 @@
 import { RmqError } from '../model/errors.ts'
+import { queueOf } from '../model/hash.ts'
 import { BODY_BYTES_MAX, QUEUES_PER_TOPIC_DEFAULT, QUEUES_PER_TOPIC_MAX } from '../model/limits.ts'
 import { EMBEDDED_BROKER_NAME, type MessageQueue } from '../model/message-queue.ts'
 import { assertTopicCanBeCreated, isSystemTopic } from '../model/names.ts'
-import { HASH_RULES, type QueueStats, type TopicConfig, type TopicSpec } from '../model/topic.ts'
+import type { QueueStats, TopicConfig, TopicSpec } from '../model/topic.ts'
 import type { Store } from './store.ts'
 import type { Queues } from './tables/queues.ts'
 import type { TopicRow, Topics } from './tables/topics.ts'
@@ -90,12 +91,8 @@ function rowOf(spec: TopicSpec, createdAt: number): Omit<TopicRow, 'id'> {
   refuseOutside('max body', maxBody, 1, BODY_BYTES_MAX)
   if (retentionMs !== null)
     refuseOutside('retention in milliseconds', retentionMs, 1, Number.MAX_SAFE_INTEGER)
-  if (!HASH_RULES.includes(hash)) {
-    throw new RmqError('INVALID_ARGUMENT', `hash rule ${hash} is unknown`, {
-      why: `there are: ${HASH_RULES.join(', ')}`,
-      hint: 'leave it out for java, the rule of RocketMQ',
-    })
-  }
+  // Refuses a rule by which this rmq cannot send.
+  queueOf(hash, '', queues)
   return { name, queues, hash, retentionMs, maxBody, perm: 6, createdAt }
 }
 

@@ -174,6 +174,20 @@ describe('an end from outside', () => {
     expect(await say('status success')).toEqual({ status: 'success' })
   })
 
+  test('reaches every message that shares the signal, without a warning of a leak', async () => {
+    const warnings: Error[] = []
+    const warn = (warning: Error) => warnings.push(warning)
+    process.on('warning', warn)
+    const context = contextOf()
+    const results = Array.from({ length: 30 }, () => say('silent', context))
+    await until(() => context.recorded.length === 30, 'the starts')
+    context.stop.abort()
+    expect(new Set(await Promise.all(results))).toEqual(new Set([ENDED_BY_STOP]))
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    process.off('warning', warn)
+    expect(warnings).toEqual([])
+  })
+
   test('while it starts again and again does not wait for the back-off', async () => {
     open({ command: `${worksOnce()}; exit 2`, restart: { backoffMs: 60_000, backoffMaxMs: 60_000 } })
     expect(await say('')).toEqual({ status: 'retry', error: 'handler ended: exit 2' })

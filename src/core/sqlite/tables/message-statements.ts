@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import type { RawMessage } from './messages.ts'
+import type { RawMessage } from './raw-message.ts'
 
 const COLUMNS = 'offset, stored, age, key, tags, keys, properties, body'
 /** Of a message that has only a key and a body. */

@@ -5,18 +5,7 @@ import { RECONSUME_TIME, UNIQ_KEY, userProperties } from '../../model/properties
 import { valuesPerMessage } from '../message-batch.ts'
 import { formatMessageId, messageIdPrefix } from '../message-id.ts'
 import { MessageStatements } from './message-statements.ts'
-
-/** A row of `message_<queue>` as it is stored: see `messageTableSql`. */
-export type RawMessage = [
-  offset: number,
-  stored: number,
-  age: number,
-  key: string | null,
-  tags: string | null,
-  keys: string | null,
-  properties: string | null,
-  body: Buffer,
-]
+import type { RawMessage } from './raw-message.ts'
 
 /**
  * Rows of one insert, largest first. Measured at 128 B against one row a statement: 1.25 times as fast with 25 rows,
