@@ -6,6 +6,7 @@ import {
   type Handler,
   OrderlyConsumer,
   PipeHandler,
+  parseTagExpression,
   RmqError,
   systemRuntime,
 } from '../core/index.ts'
@@ -129,6 +130,8 @@ The first SIGINT, SIGTERM or SIGHUP stops cleanly, a second one at once.`
         hint: `add --orderly: rmq consume ${this.args.topic} --orderly`,
       })
     }
+    // Before the group is joined: a filter that nobody understands must not become its subscription.
+    if (flags.tag !== undefined) parseTagExpression(flags.tag)
     const handlers = HANDLERS.filter((name) => flags[name as keyof typeof flags])
     if (handlers.length > 1) {
       throw new RmqError(

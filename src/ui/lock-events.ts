@@ -1,4 +1,4 @@
-import type { GroupMember, QueueLock } from '../core/index.ts'
+import type { QueueLock } from '../core/index.ts'
 
 /**
  * What happened to a lock between two looks at it.
@@ -15,37 +15,23 @@ export interface LockEvent {
   readonly from: string | null
 }
 
-/** Whether an owner that was seen alive gave its lock back: it is still a member, or it left in good order. */
-export type MemberLookup = (group: string, clientId: string) => GroupMember | undefined
-
-/**
- * The events between two looks. Several changes of owner between them count as one. A hand-over is told from a
- * takeover by what became of the old owner: one that died, fell silent or whose lease had ended did not give back.
- */
-export function lockEvents(
-  before: readonly QueueLock[],
-  after: readonly QueueLock[],
-  memberOf: MemberLookup,
-): readonly LockEvent[] {
+/** The events between two looks. Several changes of owner between them count as one. */
+export function lockEvents(before: readonly QueueLock[], after: readonly QueueLock[]): readonly LockEvent[] {
   const old = new Map(before.map((lock) => [identity(lock), lock]))
   const events: LockEvent[] = []
   for (const lock of after) {
     const previous = old.get(identity(lock))
     old.delete(identity(lock))
     if (!previous) events.push({ event: 'acquired', lock, from: null })
-    else if (previous.epoch !== lock.epoch) events.push(...ownerChange(previous, lock, memberOf))
+    else if (previous.epoch !== lock.epoch) events.push(...ownerChange(previous, lock))
     else events.push(...sameOwner(previous, lock))
   }
   for (const lock of old.values()) events.push({ event: 'released', lock, from: null })
   return events
 }
 
-function ownerChange(previous: QueueLock, lock: QueueLock, memberOf: MemberLookup): readonly LockEvent[] {
-  const owner = memberOf(previous.group, previous.clientId)
-  const gaveUp = previous.state !== 'held' || (owner !== undefined && owner.state !== 'alive')
-  if (gaveUp || lock.acquiredAt >= previous.expiresAt) {
-    return [{ event: 'taken-over', lock, from: previous.clientId }]
-  }
+function ownerChange(previous: QueueLock, lock: QueueLock): readonly LockEvent[] {
+  if (lock.predecessor !== 'released') return [{ event: 'taken-over', lock, from: previous.clientId }]
   return [
     { event: 'released', lock: previous, from: null },
     { event: 'acquired', lock, from: null },

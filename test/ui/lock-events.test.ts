@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { GroupMember, QueueLock } from '../../src/core/index.ts'
-import { lockEvents, type MemberLookup } from '../../src/ui/lock-events.ts'
+import type { QueueLock } from '../../src/core/index.ts'
+import { lockEvents } from '../../src/ui/lock-events.ts'
 
 const HELD: QueueLock = {
   mq: { topic: 'orders', brokerName: 'embedded', queueId: 0 },
@@ -10,20 +10,24 @@ const HELD: QueueLock = {
   host: 'h',
   alive: true,
   epoch: 1,
+  predecessor: 'none',
   acquiredAt: 1_000,
   renewedAt: 1_000,
   expiresAt: 61_000,
   state: 'held',
 }
-const TAKEN: QueueLock = { ...HELD, clientId: 'b', pid: 2, epoch: 2, acquiredAt: 5_000, renewedAt: 5_000 }
-
-/** What is known of the old owner; `undefined`: it is no member any more. */
-function owner(state: GroupMember['state'] | undefined): MemberLookup {
-  return () => (state === undefined ? undefined : ({ state } as GroupMember))
+const TAKEN: QueueLock = {
+  ...HELD,
+  clientId: 'b',
+  pid: 2,
+  epoch: 2,
+  predecessor: 'released',
+  acquiredAt: 5_000,
+  renewedAt: 5_000,
 }
 
-function kinds(before: readonly QueueLock[], after: readonly QueueLock[], memberOf = owner('alive')) {
-  return lockEvents(before, after, memberOf).map(({ event, lock, from }) => [event, lock.clientId, from])
+function kinds(before: readonly QueueLock[], after: readonly QueueLock[]) {
+  return lockEvents(before, after).map(({ event, lock, from }) => [event, lock.clientId, from])
 }
 
 describe('lockEvents', () => {
@@ -43,24 +47,19 @@ describe('lockEvents', () => {
     expect(kinds([lost], [lost])).toEqual([])
   })
 
-  it('is a hand-over when the old owner lives or left in good order', () => {
-    const handOver = [
+  it('is a hand-over when the old owner gave it back', () => {
+    expect(kinds([HELD], [TAKEN])).toEqual([
       ['released', 'a', null],
       ['acquired', 'b', null],
-    ]
-    expect(kinds([HELD], [TAKEN], owner('alive'))).toEqual(handOver)
-    expect(kinds([HELD], [TAKEN], owner(undefined))).toEqual(handOver)
+    ])
   })
 
-  it.each(['dead', 'silent'] as const)('is a takeover from an owner that is %s', (state) => {
-    expect(kinds([HELD], [TAKEN], owner(state))).toEqual([['taken-over', 'b', 'a']])
-  })
-
-  it('is a takeover when the lease had ended', () => {
-    const late = { ...TAKEN, acquiredAt: HELD.expiresAt }
-    expect(kinds([HELD], [late])).toEqual([['taken-over', 'b', 'a']])
-    expect(kinds([{ ...HELD, state: 'expired' }], [TAKEN])).toEqual([['taken-over', 'b', 'a']])
-  })
+  it.each(['dead', 'expired', 'forced'] as const)(
+    'is a takeover when the old owner lost it: %s',
+    (predecessor) => {
+      expect(kinds([HELD], [{ ...TAKEN, predecessor }])).toEqual([['taken-over', 'b', 'a']])
+    },
+  )
 
   it('takes locks of other queues and groups apart', () => {
     const others = [

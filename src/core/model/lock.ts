@@ -58,6 +58,8 @@ export interface QueueLock {
   readonly host: string
   readonly alive: boolean
   readonly epoch: number
+  /** How it came to its owner; only `none` and `released` are clean. */
+  readonly predecessor: LockPredecessor
   /** Wall clock, milliseconds since the epoch. */
   readonly acquiredAt: number
   readonly renewedAt: number

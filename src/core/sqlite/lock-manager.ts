@@ -195,6 +195,7 @@ export class LockManager {
         now,
         expiresMono,
         carefulUntil,
+        predecessor: decision.predecessor,
       })
       if (lock?.clientId) clients.removeUnused(lock.clientId)
     }
@@ -229,6 +230,7 @@ export class LockManager {
       host: view.owner?.host ?? 'unknown',
       alive: !isDead,
       epoch: row.epoch,
+      predecessor: row.predecessor,
       acquiredAt: row.acquiredAt,
       renewedAt: row.renewedAt,
       expiresAt: Math.round(this.#store.host.runtime.now() + view.leaseLeftMs),

@@ -75,6 +75,7 @@ create table queue_lock (
   handler_start text,
   careful_until integer not null default 0,
   lost_by text check (lost_by in ('dead', 'expired', 'forced')), -- of a freed lock: how its owner lost it; null: it gave it back
+  predecessor text not null check (predecessor in ('none', 'released', 'dead', 'expired', 'forced')),
   primary key (group_id, queue_id)
 ) strict, without rowid;
 

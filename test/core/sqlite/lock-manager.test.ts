@@ -183,6 +183,7 @@ describe('listLocks', () => {
         host: 'box',
         alive: true,
         epoch: 1,
+        predecessor: 'none',
         acquiredAt: cluster.machine.now - 1000,
         renewedAt: cluster.machine.now - 1000,
         expiresAt: cluster.machine.now - 1000 + TTL,

@@ -4,6 +4,9 @@ import type { HandlerProcess } from '../../model/lock.ts'
 /** How a freed lock's owner lost it. */
 export type LostBy = 'dead' | 'expired' | 'forced'
 
+/** How a lock comes to a new owner: there was none, it was given back, or it was lost. */
+export type Predecessor = 'none' | 'released' | LostBy
+
 /** A row of `queue_lock`. */
 export interface QueueLockRow {
   readonly groupId: number
@@ -21,6 +24,8 @@ export interface QueueLockRow {
   readonly handlerStart: string | null
   readonly carefulUntil: number
   readonly lostBy: LostBy | null
+  /** How the lock came to its owner. */
+  readonly predecessor: Predecessor
 }
 
 /** An owned lock, with the names of its group and queue. */
@@ -41,6 +46,7 @@ export interface LockGrantRow {
   readonly now: number
   readonly expiresMono: number
   readonly carefulUntil: number
+  readonly predecessor: Predecessor
 }
 
 interface LockFilterParams {
@@ -52,7 +58,7 @@ interface LockFilterParams {
 const COLUMNS = `l.group_id as groupId, l.queue_id as queueRow, l.epoch, l.client_id as clientId, l.ttl_ms as ttlMs,
   l.acquired_at as acquiredAt, l.renewed_at as renewedAt, l.expires_mono as expiresMono,
   l.handler_pid as handlerPid, l.handler_start as handlerStart, l.careful_until as carefulUntil,
-  l.lost_by as lostBy`
+  l.lost_by as lostBy, l.predecessor`
 
 /** The table `queue_lock`. Starts no transactions. */
 export class QueueLocks {
@@ -84,8 +90,10 @@ export class QueueLocks {
     this.#ownedBy = db.prepare(`select ${COLUMNS} from queue_lock l where l.client_id = ?`)
     this.#grant = db.prepare(
       `insert or replace into queue_lock
-       (group_id, queue_id, epoch, client_id, ttl_ms, acquired_at, renewed_at, expires_mono, careful_until)
-       values (@groupId, @queueRow, @epoch, @clientId, @ttlMs, @now, @now, @expiresMono, @carefulUntil)`,
+       (group_id, queue_id, epoch, client_id, ttl_ms, acquired_at, renewed_at, expires_mono, careful_until,
+        predecessor)
+       values (@groupId, @queueRow, @epoch, @clientId, @ttlMs, @now, @now, @expiresMono, @carefulUntil,
+        @predecessor)`,
     )
     this.#renew = db.prepare(
       `update queue_lock set ttl_ms = ?, renewed_at = ?, expires_mono = ? where group_id = ? and queue_id = ?`,
