@@ -23,20 +23,23 @@ const HANDLERS = ['exec', 'pipe', 'format', 'raw', 'raw0']
 
 export default class Consume extends BaseCommand<typeof Consume> {
   static override summary = 'Consume topics as a member of a group.'
-  static override description =
-    `With --orderly: one message of a queue at a time, in order, under the queue's lock; the members of a group share
-the queues. Each message goes to stdout, to a command a message (--exec) or to one long-lived command (--pipe).
-It counts as consumed when it was written, or when its handler succeeded.
-
---exec CMD runs through sh -c with the body on stdin and RMQ_MSG_ID, RMQ_TOPIC, RMQ_KEY … in its environment;
-with --batch above 1 stdin is NDJSON. Exit 0: done. 65: dead-letter now. 126 or 127: rmq stops, no attempt counts.
-Anything else, or a signal: failed, tried again.
---pipe CMD gets one JSON record a line and answers each with a line {"id":MSGID,"status":"success"}; other statuses
-are retry and dead-letter, with "error" and "suspendMs" if wanted.
-
-A failed message holds its queue and is tried again after --suspend, doubled each time up to --suspend-max, without
-end unless --max-reconsume N (or the group's setting) allows N further tries; then it goes to the dead letters.
-The first SIGINT, SIGTERM or SIGHUP stops cleanly, a second one at once.`
+  static override description = [
+    "With --orderly: one message of a queue at a time, in order, under the queue's lock; the members " +
+      'of a group share the queues. Each message goes to stdout, to a command a message (--exec) or to ' +
+      'one long-lived command (--pipe). It counts as consumed when it was written, or when its handler ' +
+      'succeeded.',
+    '--exec CMD runs through sh -c with the body on stdin and RMQ_MSG_ID, RMQ_TOPIC, RMQ_KEY … in its ' +
+      'environment; with --batch above 1 stdin is NDJSON. Exit 0: done. 65: dead-letter now. 126 or 127: ' +
+      'rmq stops, no attempt counts. Anything else, or a signal: failed, tried again.',
+    '--pipe CMD gets one JSON record a line and answers each with a line ' +
+      '{"id":MSGID,"status":"success"}; other statuses are retry and dead-letter, with "error" and ' +
+      '"suspendMs" if wanted.',
+    'A failed message holds its queue and is tried again after --suspend, doubled each time up to ' +
+      "--suspend-max, without end unless --max-reconsume N (or the group's setting) allows N further " +
+      'tries; then it goes to the dead letters.',
+    'The first SIGINT, SIGTERM or SIGHUP stops cleanly, exit 0; a stop that runs out of ' +
+      '--drain-timeout, and a second signal, exit 128 + signal.',
+  ].join('\n\n')
   static override args = {
     topic: string({
       description: 'The topic, or several: orders,payments.',

@@ -15,24 +15,23 @@ import { listenForStop, stopExitCode } from '../ui/signals.ts'
 
 export default class Send extends BaseCommand<typeof Send> {
   static override summary = 'Send messages to a topic.'
-  static override description =
-    `One message from BODY or --file, or one from each record of stdin. Messages of a key go to one queue, in the
-order in which they are sent. A message is stored and durable when its line is printed: msgId, queue, offset
-(--json: {"sent":[…]} for one message, a line of JSON for each otherwise).
-
-A topic that does not exist is created with 8 queues, unless --no-create.
-
-Input formats of stdin, or of --file together with --input:
-  lines   each line is a body, its bytes as they are (a CR too); an empty line is a message of 0 bytes;
-          a last line without a newline counts. The default for a pipe.
-  raw0    the same with NUL in place of the newline.
-  ndjson  an object with "body" (a string, or any JSON value: its text is kept as it is) or "bodyBase64", and any
-          of key, keys, tags, properties. Any other line is itself the body. Blank lines are skipped. What the
-          command line says beats what a line says, the topic always. Fields that a broker gives are ignored, so
-          what consume --json prints can be sent.
-
-A bad line ends it: exit 6 when messages before it were sent, 2 when none was. With --atomic all are stored or none;
-they are all held in memory until then. An argument holds up to 128 KiB: larger bodies come by stdin or file.`
+  static override description = [
+    'One message from BODY or --file, or one from each record of stdin. Messages of a key go to one ' +
+      'queue, in the order in which they are sent. A message is stored and durable when its line is ' +
+      'printed: msgId, queue, offset. With --json: {"sent":[…]} for one message, else a line of JSON for ' +
+      'each. With -q, without --json, nothing is printed.',
+    'A topic that does not exist is created with 8 queues, unless --no-create.',
+    'Formats of stdin, or of --file together with --input: lines, the default for a pipe: each line is ' +
+      'a body, its bytes as they are, a CR too; an empty line is a message of 0 bytes; a last line ' +
+      'without a newline counts. raw0: the same with NUL in place of the newline.',
+    'ndjson: an object with "body" (a string, or any JSON value: its text is kept as it is) or ' +
+      '"bodyBase64", and any of key, keys, tags, properties. Any other line is itself the body; blank ' +
+      'lines are skipped. What the command line says beats what a line says, the topic always. Fields ' +
+      'that a broker gives are ignored, so what consume --json prints can be sent.',
+    'A bad line ends it: exit 6 when messages before it were sent, 2 when none was. With --atomic all ' +
+      'are stored or none; all of them are held in memory until then. SIGINT sends what was read whole ' +
+      'and exits 130. An argument holds up to 128 KiB: larger bodies come by stdin or file.',
+  ].join('\n\n')
   static override args = {
     topic: string({ description: 'The topic.', required: true, ignoreStdin: true }),
     body: string({ description: 'The body of one message.', ignoreStdin: true }),
@@ -85,14 +84,16 @@ they are all held in memory until then. An argument holds up to 128 KiB: larger 
     using stop = listenForStop()
     const broker = await this.openBroker()
     const report = new SendReport(this.out, this.#form(plan), () => systemRuntime.monotonic())
-    using _progress = this.#progress(report)
+    using progress = this.#progress(report)
     try {
       await this.#send(plan, broker, this.#sendRun(broker, report, stop.signal))
     } catch (error) {
+      progress.clear()
       const note = unsentNote(error, report.sent, this.flags.atomic)
       if (note !== undefined) this.say(note)
       throw afterSome(error, report.sent)
     }
+    progress.clear()
     const signal = stop.received()
     if (signal !== undefined) process.exitCode = stopExitCode(signal)
     if (signal !== undefined || plan.kind === 'records' || plan.count > 1) {

@@ -1,4 +1,5 @@
 import { wantsAnimation } from './terminal.ts'
+import { escapeControls } from './text.ts'
 
 /** The part of `process.stderr` that is needed. */
 export interface ProgressStream {
@@ -52,7 +53,7 @@ export class Progress implements Disposable {
 
   #show(): void {
     const width = (this.#stream.columns || 80) - 1
-    this.#stream.write(`${CLEAR_LINE}${this.#text().slice(0, width)}`)
+    this.#stream.write(`${CLEAR_LINE}${escapeControls(this.#text()).slice(0, width)}`)
     this.#isShown = true
   }
 }

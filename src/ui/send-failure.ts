@@ -6,8 +6,8 @@ import { formatPlural } from './quantities.ts'
 /** A line for stderr that says what became of the messages before a failure; none where the error says it. */
 export function unsentNote(error: unknown, sent: number, atomic: boolean): string | undefined {
   if (isReaderGone(error)) return undefined
-  if (atomic) return 'nothing was sent: --atomic stores all messages or none'
-  return sent > 0 && !isUsage(error) ? `${formatPlural(sent, 'message')} were sent before it` : undefined
+  if (atomic && sent === 0) return 'nothing was sent: --atomic stores all messages or none'
+  return sent > 0 && !isUsage(error) ? `${formatPlural(sent, 'message')} sent before it failed` : undefined
 }
 
 /**

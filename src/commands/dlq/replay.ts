@@ -18,14 +18,16 @@ const SHOWN_MAX = 20
 
 export default class DlqReplay extends BaseCommand<typeof DlqReplay> {
   static override summary = 'Send dead letters back to their group.'
-  static override description =
-    `They come back to the head of their original queue, in their original order, before messages that wait there; only to
-this group, with the ids and properties that they have. With --to-topic they are appended to that topic instead,
-for all its groups. A message that fails again comes back to its entry, with one replay more.
-
-Each dead letter is one step of its own: a replay that was interrupted or killed can be run again and goes on, and of
-two replays at once each message goes to one. Exit 0 when all that matched were replayed or skipped, 6 when some
-failed or --limit left some over, 130 when it was interrupted.`
+  static override description = [
+    'They come back to the head of their original queue, in their original order, before messages that ' +
+      'wait there; only to this group, with the ids and properties that they have. With --to-topic they ' +
+      'are appended to that topic instead, for all its groups. A message that fails again comes back to ' +
+      'its entry, with one replay more.',
+    'Each dead letter is one step of its own: a replay that was interrupted or killed can be run again ' +
+      'and goes on, and of two replays at once each message goes to one. Exit 0 when all that matched ' +
+      'were replayed or skipped, 6 when some failed or --limit left some over, 130 when it was ' +
+      'interrupted.',
+  ].join('\n\n')
   static override strict = false
   static override args = {
     msgId: string({ description: 'Ids of the messages.', ignoreStdin: true }),

@@ -1,4 +1,5 @@
 import type { Subscription } from '../model/group.ts'
+import { parseTagExpression } from '../model/tag-expression.ts'
 import type { ConsumerEvent } from './consumer-events.ts'
 import type { OnExhausted } from './settlement.ts'
 
@@ -41,6 +42,7 @@ export interface OrderlyConsumerOptions {
 export async function checkOptions(options: OrderlyConsumerOptions): Promise<void> {
   const { orderlyConsumerOptionsSchema, parseWith } = await import('../model/schemas.ts')
   parseWith(orderlyConsumerOptionsSchema, options, 'the options of the consumer')
+  parseTagExpression(options.tags ?? '*')
 }
 
 export function subscriptionsOf(options: OrderlyConsumerOptions): readonly Subscription[] {

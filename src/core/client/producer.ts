@@ -1,7 +1,8 @@
 import type { Broker, SendGroup } from '../broker.ts'
 import { RmqError } from '../model/errors.ts'
-import { QUEUES_PER_TOPIC_DEFAULT } from '../model/limits.ts'
+import { BODY_BYTES_MAX, QUEUES_PER_TOPIC_DEFAULT } from '../model/limits.ts'
 import type { Message, SendReceipt } from '../model/message.ts'
+import { checkMessage } from '../model/message-check.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
 import type { TopicConfig } from '../model/topic.ts'
 import {
@@ -47,6 +48,7 @@ export interface BatchResult {
 /** A topic as the producer knows it for the time of its life. */
 interface Route {
   readonly queues: readonly MessageQueue[]
+  readonly maxBody: number
   readonly byHash: MessageQueueSelector
   readonly roundRobin: MessageQueueSelector
 }
@@ -68,7 +70,7 @@ export class Producer {
 
   /** Sends one message. TOPIC_NOT_FOUND, QUEUE_NOT_FOUND, SELECTOR_FAILED, MESSAGE_TOO_LARGE, INVALID_MESSAGE. */
   async send(message: Message, options: SendOptions = {}): Promise<SendResult> {
-    const mq = this.#select(await this.#route(message.topic), message, options)
+    const mq = this.#select(await this.#route(message), message, options)
     const receipts = await this.#broker.send([{ mq, messages: [message] }])
     return sendResult(receipts, 0, 0, 0, 1)
   }
@@ -85,7 +87,7 @@ export class Producer {
     for (const [i, message] of messages.entries()) {
       if (route === undefined || message.topic !== topic) {
         topic = message.topic
-        route = await this.#route(topic)
+        route = await this.#route(message)
       }
       const mq = this.#select(route, message, options)
       let index = groupOf.get(mq)
@@ -96,10 +98,34 @@ export class Producer {
       groupIndex[i] = index
       placeInGroup[i] = (groups[index] as { messages: Message[] }).messages.push(message) - 1
     }
-    const receipts = groups.length === 0 ? [] : await this.#broker.send(groups satisfies SendGroup[])
+    const receipts = groups.length === 0 ? [] : await this.#sendGroups(groups, messages)
     return {
       count: messages.length,
       result: (i) => sendResult(receipts, groupIndex[i], placeInGroup[i], i, messages.length),
+    }
+  }
+
+  async #sendGroups(
+    groups: readonly SendGroup[],
+    messages: readonly Message[],
+  ): Promise<readonly SendReceipt[]> {
+    try {
+      return await this.#broker.send(groups)
+    } catch (error) {
+      if (messages.length > 1 && isAboutMessage(error)) await this.#blame(messages)
+      throw error
+    }
+  }
+
+  /** Throws the refusal with the place of the message among all; the broker saw it in a group of its queue. */
+  async #blame(messages: readonly Message[]): Promise<void> {
+    for (const [index, message] of messages.entries()) {
+      const { maxBody } = await this.#route(message)
+      try {
+        checkMessage(message, maxBody)
+      } catch (error) {
+        throw isAboutMessage(error) ? atIndex(error, index) : error
+      }
     }
   }
 
@@ -130,10 +156,11 @@ export class Producer {
     }
   }
 
-  #route(topic: string): Promise<Route> {
+  #route(message: Message): Promise<Route> {
+    const { topic } = message
     let route = this.#routes.get(topic)
     if (!route) {
-      route = this.#findRoute(topic)
+      route = this.#findRoute(message)
       this.#routes.set(topic, route)
       // A topic that is missing now may exist at the next send.
       route.catch(() => this.#routes.delete(topic))
@@ -141,13 +168,19 @@ export class Producer {
     return route
   }
 
-  async #findRoute(topic: string): Promise<Route> {
+  async #findRoute(message: Message): Promise<Route> {
+    const { topic } = message
     let config = await this.#broker.topicConfig(topic)
-    if (!config && this.#options.createTopics !== false) config = await this.#createTopic(topic)
+    if (!config && this.#options.createTopics !== false) {
+      // A message that cannot be stored leaves no topic behind.
+      checkMessage(message, BODY_BYTES_MAX)
+      config = await this.#createTopic(topic)
+    }
     // Unknown and not to be created: the broker's own error names the nearest topic.
     const queues = await this.#broker.publishQueues(topic)
     return {
       queues,
+      maxBody: config?.maxBody ?? BODY_BYTES_MAX,
       byHash: selectByHash(config?.hash ?? 'java'),
       roundRobin: selectRoundRobin(this.#broker.runtime),
     }
@@ -193,4 +226,16 @@ function sendResult(
     queueId: receipt.queueId,
     queueOffset: receipt.queueOffset + place,
   }
+}
+
+function isAboutMessage(error: unknown): error is RmqError {
+  return error instanceof RmqError && (error.code === 'INVALID_MESSAGE' || error.code === 'MESSAGE_TOO_LARGE')
+}
+
+function atIndex(error: RmqError, index: number): RmqError {
+  return new RmqError(error.code, `message ${index + 1}: ${error.message}`, {
+    ...(error.why !== undefined && { why: error.why }),
+    ...(error.hint !== undefined && { hint: error.hint }),
+    details: { ...error.details, index },
+  })
 }

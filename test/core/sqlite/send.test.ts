@@ -170,11 +170,7 @@ describe('refused, and nothing stored', () => {
     ['too many properties', { body: 'x', properties: { a: 'é'.repeat(16_400) } }],
     ['a key that fills the properties twice', { body: 'x', key: 'k'.repeat(16_400) }],
   ])('%s', async (_, draft) => {
-    await expect(send(0, { body: 'fine' }, draft)).rejects.toMatchObject({
-      code: 'INVALID_MESSAGE',
-      message: expect.stringMatching(/^message 2: /),
-      details: { index: 1 },
-    })
+    await expect(send(0, { body: 'fine' }, draft)).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
     expect(await read(0)).toEqual([])
   })
 
