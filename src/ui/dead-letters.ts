@@ -58,15 +58,15 @@ export function deadLetterRow({ message: { body: _, ...message }, ...letter }: D
 }
 
 export const deadLetterColumns: readonly Column<DeadLetterRow>[] = [
-  { header: 'MSG_ID', value: ({ message }) => message.msgId },
+  { header: 'MSG_ID', value: ({ message }) => message.msgId, whole: true },
   { header: 'TOPIC', value: ({ message }) => message.topic },
   { header: 'QUEUE', value: ({ message }) => message.queueId },
-  { header: 'OFFSET', value: ({ message }) => message.queueOffset },
+  { header: 'OFFSET', value: ({ message }) => message.queueOffset, onlyWide: true },
   { header: 'KEY', value: ({ message }) => message.key },
   { header: 'ATTEMPTS', value: (letter) => letter.attempts },
-  { header: 'STATE', value: (letter) => letter.state },
-  { header: 'REPLAYS', value: (letter) => letter.replays },
-  { header: 'DEAD_LETTERED', value: (letter) => instant(letter.deadLetteredAt) },
+  { header: 'STATE', value: (letter) => letter.state, onlyWide: true },
+  { header: 'REPLAYS', value: (letter) => letter.replays, onlyWide: true },
+  { header: 'DEAD_LETTERED', value: (letter) => instant(letter.deadLetteredAt), onlyWide: true },
   { header: 'ERROR', value: (letter) => letter.lastError, style: () => 'red' },
 ]
 
