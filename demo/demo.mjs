@@ -66,7 +66,10 @@ async function consume() {
     `start three consumers of one group: rmq consume ${TOPIC} -g ${GROUP} --orderly --pipe 'node demo/apply.mjs …'`,
   )
   for (const name of WORKERS) startWorker(name)
-  await until(() => handled() > 0 && holdersOf(currentLocks).size === WORKERS.length, refreshLocks)
+  await until(
+    () => currentLocks.length === 8 && holdersOf(currentLocks).size === WORKERS.length,
+    refreshLocks,
+  )
   say('   Each queue has one owner; nobody else may take a message from it (rmq locks list):')
   for (const [owner, queues] of holdersOf(currentLocks))
     say(`     ${owner}  owns queues ${queues.join(', ')}`)

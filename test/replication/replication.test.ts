@@ -5,11 +5,11 @@ import { replicate } from './replicate.ts'
 
 const SEED = Number(process.env.RMQ_SEED ?? 1)
 const KILLS = 10
+const data = loadHistory('litestream-git')
 
-test('three consumers, ten kills: a real history ends in its tree, in order, with no repeat too many', {
+test(`${data.total} changes of ${data.name}: three consumers, ten kills, in order to the end, no repeat too many`, {
   timeout: 300_000,
 }, async () => {
-  const data = loadHistory('litestream-git')
   const told = `seed ${SEED}, ${data.total} changes of ${data.name}`
   const { problems, kills, applied, folder } = await replicate(data, SEED, KILLS)
   const again = `npm run replication -- --seed ${SEED} --data litestream-git; what it left: ${folder}`

@@ -102,7 +102,6 @@ describe('on a terminal', () => {
   })
 
   it('obeys no message in any form', () => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
     const obeyed = /[\u001b\u0007\u009b]/
     for (const form of [{ raw: true }, { raw0: true }, { json: true }, { format: '%k %s' }]) {
       expect(print({ terminal: true, ...form }, nasty)).not.toMatch(obeyed)
