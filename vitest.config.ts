@@ -11,5 +11,7 @@ export default defineConfig({
     teardownTimeout: 10_000,
     sequence: { hooks: 'stack' },
     restoreMocks: true,
+    // A busy machine takes longer than the default second to start a process.
+    expect: { poll: { timeout: 15_000, interval: 20 } },
   },
 })

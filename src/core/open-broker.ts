@@ -1,5 +1,6 @@
 import type { Broker } from './broker.ts'
 import type { Runtime } from './model/runtime.ts'
+import { driverMissing } from './sqlite/store-errors.ts'
 import { systemRuntime } from './system-runtime.ts'
 
 export interface OpenBrokerOptions {
@@ -19,7 +20,9 @@ export interface OpenBrokerOptions {
 export async function openBroker(options: OpenBrokerOptions): Promise<Broker> {
   const runtime = options.runtime ?? systemRuntime
   // Loaded here, so that what needs no store works without its native module.
-  const { loadEmbeddedBroker } = await import('./sqlite/load.ts')
+  const { loadEmbeddedBroker } = await import('./sqlite/load.ts').catch((error: unknown) => {
+    throw driverMissing(error) ?? error
+  })
   return loadEmbeddedBroker({
     path: options.db,
     durability: options.durability ?? 'full',

@@ -1,5 +1,5 @@
 /** How long notes are held back. */
-const HOLD_MS = 500
+const HOLD_MS = 2_000
 
 /**
  * Notes of a start that nobody can act upon when it is over at once: `rmq consume … | head -1` ends without a word.

@@ -1,17 +1,14 @@
-const CODES = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-} as const
+import { Chalk } from 'chalk'
 
-export type Style = keyof typeof CODES
+/**
+ * Whether a stream gets colours is decided by `terminal.ts`, for each stream by itself; chalk looks at stdout only
+ * and knows no NO_COLOR. Hence a level that is fixed.
+ */
+const chalk = new Chalk({ level: 1 })
 
-/** Wraps text in an ANSI style. Twenty lines instead of chalk, which costs 28 ms at every start. */
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+/** Wraps text in a style, where styles are wanted. */
 export function paint(text: string, style: Style | undefined, enabled: boolean): string {
-  if (!enabled || style === undefined || text === '') return text
-  const [on, off] = CODES[style]
-  return `\u001b[${on}m${text}\u001b[${off}m`
+  return enabled && style !== undefined ? chalk[style](text) : text
 }

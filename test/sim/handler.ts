@@ -44,6 +44,7 @@ function runHere(
   if (verdict.isFatal) world.schedule(undefined, verdict.afterMs / 2, 'crash', () => process.kill())
   return new Promise((resolve) => {
     const end = (status: ConsumeStatus, how: ConsumeStatus | 'cut') => {
+      context.signal.removeEventListener('abort', stop)
       if (run.end !== undefined) return
       checker.endRun(run, how)
       resolve(status)
@@ -51,12 +52,12 @@ function runHere(
     const cancel = world.schedule(process, verdict.afterMs, 'handler', () =>
       end(verdict.status, verdict.status),
     )
-    if (!world.chance.hit(0.5)) return
-    // The other half pays no heed to a stop.
-    context.signal.addEventListener('abort', () => {
+    const stop = () => {
       cancel()
       end('retry', 'cut')
-    })
+    }
+    // The other half pays no heed to a stop.
+    if (world.chance.hit(0.5)) context.signal.addEventListener('abort', stop)
   })
 }
 
@@ -87,6 +88,7 @@ async function runInChild(
   if (verdict.isFatal) world.schedule(undefined, verdict.afterMs / 2, 'crash', () => process.kill())
   return new Promise((resolve) => {
     const end = (how: ConsumeStatus | 'cut') => {
+      context.signal.removeEventListener('abort', stop)
       if (run.end !== undefined) return
       world.handlerEnded(key)
       checker.endRun(run, how)
@@ -94,7 +96,8 @@ async function runInChild(
         world.schedule(process, 0, 'child exit', () => resolve(how === 'cut' ? 'retry' : how))
     }
     world.schedule(undefined, verdict.afterMs, 'child', () => end(verdict.status))
-    context.signal.addEventListener('abort', () => end('cut'))
+    const stop = () => end('cut')
+    context.signal.addEventListener('abort', stop)
   })
 }
 

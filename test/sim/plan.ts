@@ -69,7 +69,7 @@ export const TAGS = ['a', 'b', 'c'] as const
  */
 export function drawPlan(seed: number): { readonly plan: Plan; readonly chance: Chance } {
   const chance = new Chance(Math.imul(seed, 0x9e3779b1))
-  const lockTtlMs = chance.int(3, 20) * 100
+  const lockTtlMs = chance.int(2, 10) * 100
   const containers = chance.hit(0.15)
   const groups = Array.from({ length: chance.hit(0.15) ? 2 : 1 }, (_, i) =>
     drawGroup(chance, i, lockTtlMs, containers),
@@ -83,7 +83,7 @@ export function drawPlan(seed: number): { readonly plan: Plan; readonly chance: 
     topics,
     groups,
     membersMax: 4,
-    messages: chance.int(20, 50),
+    messages: chance.int(10, 40),
     producers: chance.int(1, 2),
     sendGapMs: chance.pick([2, 20, 60]) ?? 20,
     sendBatchMax: chance.hit(0.5) ? 1 : 6,
@@ -106,7 +106,7 @@ export function drawPlan(seed: number): { readonly plan: Plan; readonly chance: 
       wakeDelayMs: chance.pick([0, 1, 30]) ?? 1,
       containers,
     },
-    chaosMs: chance.int(1500, 5000),
+    chaosMs: chance.int(500, 2500),
     strikeAtCall: chance.pick([0, 0.005, 0.02, 0.05]) ?? 0.02,
     strikeElsewhere: chance.pick([0.001, 0.005, 0.01]) ?? 0.001,
     strikes: {

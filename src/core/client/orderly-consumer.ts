@@ -13,6 +13,7 @@ import { type MessageQueue, queueKey } from '../model/message-queue.ts'
 import { sleep } from '../model/runtime.ts'
 import { allocateAveragely } from './allocate.ts'
 import { newClientId } from './client-id.ts'
+import { consumeQueue } from './consume-queue.ts'
 import type { ConsumeCounters, ConsumeServices } from './consume-services.ts'
 import type { ConsumerEvent, ConsumerSummary } from './consumer-events.ts'
 import { checkOptions, type OrderlyConsumerOptions, subscriptionsOf } from './consumer-options.ts'
@@ -20,7 +21,7 @@ import { EndConditions } from './end-conditions.ts'
 import { Permits } from './gate.ts'
 import type { Handler, MessageListener } from './listener.ts'
 import { OffsetStore } from './offset-store.ts'
-import { OwnedQueue } from './owned-queue.ts'
+import type { OwnedQueue } from './owned-queue.ts'
 import { isTransient } from './pull-loop.ts'
 import { Quota } from './quota.ts'
 import { Rebalance } from './rebalance.ts'
@@ -210,7 +211,7 @@ export class OrderlyConsumer {
     this.#waitingFor.delete(queueKey(grant.mq))
     const unclean = grant.carefulUntil > committed
     this.#emit({ kind: 'queue-acquired', mq: grant.mq, epoch: grant.epoch, unclean })
-    return new OwnedQueue(services, grant, committed)
+    return consumeQueue(services, grant, committed)
   }
 
   #waiting(mq: MessageQueue, holder: LockHolder | null): void {

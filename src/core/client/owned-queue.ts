@@ -2,19 +2,26 @@ import type { Fence } from '../broker.ts'
 import { LOCK_TRUST_SHARE } from '../model/limits.ts'
 import type { HandlerProcess, LockGrant } from '../model/lock.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
-import type { ConsumeServices } from './consume-services.ts'
+import type { Runtime } from '../model/runtime.ts'
 import { Gate } from './gate.ts'
 import type { OffsetPosition } from './offset-store.ts'
-import { consumeLoop } from './orderly-loop.ts'
 import { ProcessQueue } from './process-queue.ts'
-import { pullLoop } from './pull-loop.ts'
 
 /** Why a queue is no longer ours. `lost`: the lock went to someone else; `removed`: we give it back. */
 export type DropReason = 'lost' | 'removed'
 
+export interface OwnedQueueOptions {
+  readonly runtime: Runtime
+  readonly group: string
+  readonly clientId: string
+  readonly grant: LockGrant & { granted: true }
+  readonly position: OffsetPosition
+  readonly lockTtlMs: number
+}
+
 /**
- * One queue under our lock, from its grant to its end: a loop that pulls and a loop that consumes.
- * RocketMQ's three locks: the broker's queue lock is `epoch` and `trustedUntil`; the message queue lock is that
+ * One queue under our lock, from its grant to its end: what its two loops, the one that pulls and the one that
+ * consumes, have in common. RocketMQ's three locks: the broker's queue lock is `epoch` and `trustedUntil`; the message queue lock is that
  * there is one consume loop; the consume lock is that `drop` resolves only when no handler runs.
  */
 export class OwnedQueue {
@@ -37,25 +44,23 @@ export class OwnedQueue {
   isRefusalTold = false
   /** The process in which its handler runs, as the broker knows it. */
   handlerProcess: HandlerProcess | undefined
-  readonly #services: ConsumeServices
+  /** Resolves when both loops have ended. */
+  ended: Promise<unknown> = Promise.resolve()
+  readonly #runtime: Runtime
+  readonly #lockTtlMs: number
   readonly #stopping = new AbortController()
-  readonly #ended: Promise<unknown>
-  #trustedUntil: number
+  #trustedUntil = 0
   #dropped: DropReason | undefined
 
-  constructor(services: ConsumeServices, grant: LockGrant & { granted: true }, committed: number) {
-    this.#services = services
+  constructor({ runtime, group, clientId, grant, position, lockTtlMs }: OwnedQueueOptions) {
+    this.#runtime = runtime
+    this.#lockTtlMs = lockTtlMs
     this.mq = grant.mq
     this.epoch = grant.epoch
     this.carefulUntil = grant.carefulUntil
-    this.fence = { group: services.group, clientId: services.clientId, mq: grant.mq, epoch: grant.epoch }
-    this.#trustedUntil = 0
+    this.fence = { group, clientId, mq: grant.mq, epoch: grant.epoch }
+    this.position = position
     this.renewed()
-    this.position = services.offsets.acquire(grant.mq, grant.epoch, committed)
-    this.#ended = Promise.all([
-      pullLoop(this, services, committed).catch(services.fail),
-      consumeLoop(this, services).catch(services.fail),
-    ])
   }
 
   /** Aborted as soon as the queue is dropped: held pulls and pauses end. */
@@ -73,14 +78,13 @@ export class OwnedQueue {
 
   /** The broker confirmed the lock just now. */
   renewed(): void {
-    const { broker, lockTtlMs } = this.#services
-    this.#trustedUntil = broker.runtime.monotonic() + lockTtlMs * LOCK_TRUST_SHARE
+    this.#trustedUntil = this.#runtime.monotonic() + this.#lockTtlMs * LOCK_TRUST_SHARE
     this.arrived.raise()
   }
 
   /** Whether a batch may start: the last confirmation is younger than the time a lock is trusted. */
   get isTrusted(): boolean {
-    return this.#services.broker.runtime.monotonic() < this.#trustedUntil
+    return this.#runtime.monotonic() < this.#trustedUntil
   }
 
   /** No batch starts from now on; resolves when the running one has ended and is settled. */
@@ -89,6 +93,6 @@ export class OwnedQueue {
     this.#stopping.abort()
     this.arrived.raise()
     this.roomy.raise()
-    await this.#ended
+    await this.ended
   }
 }

@@ -64,19 +64,16 @@ export class DeadLetterBook {
     const own = lastRunOf(place, key, actor)
     const run =
       own?.tenure === tenure ? own : place.runs.get(key)?.findLast((one) => one.tenure !== undefined)
-    hold(run, 7, () => `${what()}, but no handler ever had it`)
-    const isFresh = run.tenure === tenure && !run.isStored && run.end !== undefined
+    const isFresh = run !== undefined && run.tenure === tenure && !run.isStored && run.end !== undefined
     const counted = (place.counted.get(key) ?? 0) + (isFresh ? 1 : 0)
     hold(now.attempts === counted, 3, () => `${what()} with ${now.attempts} attempts; ${counted} were made`)
-    if (run.tenure === tenure && run.end === 'dead-letter') return
+    if (run?.tenure === tenure && run.end === 'dead-letter') return
     const most = place.group.maxReconsumeTimes
-    const isExhausted = most >= 0 && now.attempts === most + 1 && run.end !== 'success'
-    const isCrashed = run.end === 'success' && run.tenure !== tenure && most >= 0 && now.attempts === most + 1
-    hold(
-      isExhausted || isCrashed,
-      7,
-      () => `${what()} after ${now.attempts} of ${most + 1} attempts: ${run.end}`,
-    )
+    // Stored starts whose owner died before the handler began count, too; only a success of this owner's does not.
+    const isExhausted = most >= 0 && now.attempts === most + 1
+    const isConsumed = run?.tenure === tenure && run.end === 'success'
+    const story = () => `${what()} after ${now.attempts} of ${most + 1} attempts; its last run: ${run?.end}`
+    hold(isExhausted && !isConsumed, 7, story)
   }
 }
 

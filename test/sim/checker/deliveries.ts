@@ -12,6 +12,7 @@ import {
   positionKey,
   type Run,
   type RunEnd,
+  type Tenure,
 } from './model.ts'
 
 /** Invariants 2, 3 and 4: which handler runs start, in which order, and beside which others. */
@@ -24,25 +25,26 @@ export class Deliveries {
 
   begin(place: GroupQueue, process: SimProcess, messages: readonly MessageExt[], attempt: number): Run {
     const offsets = messages.map(({ queueOffset }) => queueOffset)
-    const replay = messages[0]?.redelivery?.replay ?? 0
+    const replays = messages.map(({ redelivery }) => redelivery?.replay ?? 0)
+    const isLive = replays.every((replay) => replay === 0)
     const tenure = place.tenure?.process === process ? place.tenure : undefined
-    const keys = offsets.map((offset) => positionKey(offset, replay))
+    const keys = offsets.map((offset, i) => positionKey(offset, replays[i] ?? 0))
     const isStored = keys.every((key) => place.announced.get(key) === process)
     const lastTenure = lastTenureOf(place, process)
-    const run: Run = { process, place, offsets, replay, tenure, lastTenure, isStored, end: undefined }
+    const run: Run = { process, place, offsets, replays, tenure, lastTenure, isStored, end: undefined }
     this.#say(run, `starts, attempt ${attempt}`)
     this.#checkNeighbours(run)
     if (!tenure) this.#checkLateStart(run)
-    else if (replay > 0) this.#checkReplay(run, messages)
-    else this.#checkOrder(run)
-    if (replay === 0) this.#checkGaps(run)
+    else if (isLive) this.#checkOrder(run)
+    else this.#checkReplay(run, messages)
+    if (isLive) this.#checkGaps(run)
     this.#checkAttempt(run, attempt)
     for (const key of keys) {
       if (!isStored) bump(place.charges, key)
       place.announced.delete(key)
       place.runs.set(key, [...(place.runs.get(key) ?? []), run])
     }
-    if (replay === 0) for (const offset of offsets) place.begun.add(offset)
+    if (isLive) for (const offset of offsets) place.begun.add(offset)
     place.active.add(run)
     return run
   }
@@ -51,19 +53,25 @@ export class Deliveries {
     run.end = end
     run.place.active.delete(run)
     this.#say(run, `ends: ${end}`)
-    if (end === 'success' && run.replay === 0)
+    if (end === 'success' && run.replays.every((replay) => replay === 0))
       for (const offset of run.offsets) run.tenure?.settled.add(offset)
   }
 
-  /** Two runs at once: only where one of them lost its lock while it lived. */
+  /** Two runs at once: only where one of them lost its lock while it lived, or outlived its owner and its lease. */
   #checkNeighbours(run: Run): void {
     for (const other of run.place.active) {
-      const isExcused = [run, other].some(({ lastTenure }) => isLostAlive(lastTenure?.lostBy))
+      const isExcused =
+        this.#isOrphan(other) || [run, other].some(({ lastTenure }) => isLostAlive(lastTenure))
       const what = () =>
         `${placeName(run.place)}: ${run.process.name} starts ${run.offsets} while ${other.process.name} is at ${other.offsets}`
       hold(other.process !== run.process, 3, what)
       hold(isExcused, 4, what)
     }
+  }
+
+  /** A handler that outlives its dead owner holds the queue only to the end of the lease. */
+  #isOrphan({ process, tenure }: Run): boolean {
+    return process.isDead && tenure !== undefined && tenure.leaseEnd <= this.#world.monotonic()
   }
 
   /** Without the lock a handler starts only where the lease ran out between its last look and the start. */
@@ -72,7 +80,7 @@ export class Deliveries {
     const loss = lastTenure?.lostBy
     const what = () =>
       `${placeName(run.place)}: ${process.name} starts ${run.offsets} without the lock (${loss ?? 'it never had it'})`
-    hold(isLostAlive(loss), 4, what)
+    hold(isLostAlive(lastTenure), 4, what)
     if (loss !== 'expired' || !lastTenure) return
     const isExcused = process.stoodStillSince(lastTenure.leaseEnd - lastTenure.ttlMs)
     hold(isExcused, 4, () => `${what()}, and it never stood still`)
@@ -94,15 +102,18 @@ export class Deliveries {
 
   #checkGaps({ place, offsets }: Run): void {
     for (let offset = 0; offset < (offsets[0] ?? 0); offset++) {
-      const wasPassed = place.begun.has(offset) || !isWanted(place.group, place.queue.messages[offset])
+      const isDone = place.begun.has(offset) || place.deadLetters.has(offset)
+      const wasPassed = isDone || !isWanted(place.group, place.queue.messages[offset])
       hold(wasPassed, 2, () => `${placeName(place)}: ${offsets[0]} starts, but ${offset} never did`)
     }
   }
 
-  #checkReplay({ place, offsets, replay }: Run, messages: readonly MessageExt[]): void {
+  #checkReplay({ place, offsets, replays }: Run, messages: readonly MessageExt[]): void {
     for (const [i, offset] of offsets.entries()) {
       const letter = place.deadLetters.get(offset)
-      const isWaiting = letter?.state === 'replayed' && letter.isSettled === 0 && letter.replays === replay
+      const replay = replays[i] ?? 0
+      const isWaiting =
+        letter?.state === 'replayed' && letter.isSettled === 0 && replay > 0 && letter.replays === replay
       const what = () =>
         `${placeName(place)}: replay ${replay} of ${offset} starts, but does not wait in the lane`
       hold(isWaiting && letter.id === messages[i]?.redelivery?.deadLetterId, 8, what)
@@ -111,13 +122,13 @@ export class Deliveries {
   }
 
   /** Attempts go on where they were, through crashes and changes of owner. */
-  #checkAttempt({ place, offsets, replay, tenure, isStored }: Run, attempt: number): void {
+  #checkAttempt({ place, offsets, replays, tenure, isStored }: Run, attempt: number): void {
     const most = place.group.maxReconsumeTimes
     const name = placeName(place)
     hold(most < 0 || attempt <= most + 1, 3, () => `${name}: attempt ${attempt} of at most ${most + 1}`)
     if (!tenure) return
-    for (const offset of offsets) {
-      const counted = place.counted.get(positionKey(offset, replay)) ?? 0
+    for (const [i, offset] of offsets.entries()) {
+      const counted = place.counted.get(positionKey(offset, replays[i] ?? 0)) ?? 0
       const expected = counted + (isStored ? 0 : 1)
       hold(
         attempt === expected,
@@ -127,13 +138,13 @@ export class Deliveries {
     }
   }
 
-  #say({ process, place, offsets, replay, tenure }: Run, what: string): void {
-    const lane = replay > 0 ? ` replay ${replay}` : ''
+  #say({ process, place, offsets, replays, tenure }: Run, what: string): void {
+    const lane = replays.some((replay) => replay > 0) ? ` replay ${replays}` : ''
     const late = tenure ? '' : ' WITHOUT THE LOCK'
     this.#world.say(`${process.name} handler ${placeName(place)} ${offsets}${lane} ${what}${late}`)
   }
 }
 
-function isLostAlive(loss: string | undefined): boolean {
-  return loss === 'expired' || loss === 'forced'
+function isLostAlive(tenure: Tenure | undefined): boolean {
+  return tenure?.lostBy === 'expired' || tenure?.lostBy === 'forced'
 }

@@ -45,8 +45,8 @@ export interface Run {
   readonly process: SimProcess
   readonly place: GroupQueue
   readonly offsets: readonly number[]
-  /** 0 for live messages. */
-  readonly replay: number
+  /** Of each: 0 for a live message, n for its n-th replay. A batch is all live or all replayed. */
+  readonly replays: readonly number[]
   /** Of the lock, when the run started; `undefined`: the process did not own it. */
   readonly tenure: Tenure | undefined
   /** The last one that this process had. */

@@ -68,11 +68,12 @@ export class Ownership {
     const story = () =>
       `${placeName(place)}: ${taker.name} took the lock of ${tenure.process.name}, ${left.toFixed(1)} ms before its end`
     if (!tenure.process.isDead) {
+      // Given back and taken again in one transaction.
+      if (taker === tenure.process && !isAtWork(place, tenure)) return 'released'
       hold(left <= 0, 9, () => `${story()}, while its owner lives`)
       return 'expired'
     }
-    const orphan = [...place.active].some((run) => run.tenure === tenure)
-    hold(!orphan || left <= 0, 4, () => `${story()}, while its handler still runs`)
+    hold(!isAtWork(place, tenure) || left <= 0, 4, () => `${story()}, while its handler still runs`)
     return 'dead'
   }
 
@@ -99,4 +100,8 @@ export class Ownership {
     place.tenure = undefined
     this.#world.say(`${placeName(place)}: ${tenure.process.name} lost epoch ${tenure.epoch}: ${loss}`)
   }
+}
+
+function isAtWork(place: GroupQueue, tenure: Tenure): boolean {
+  return [...place.active].some((run) => run.tenure === tenure)
 }
