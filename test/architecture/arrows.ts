@@ -79,7 +79,7 @@ const ZONES: readonly Zone[] = [
     contains: within('core/client'),
     mayImport: ['core/broker', 'core/model', 'core/runtime'],
     // For the host's name in a client id.
-    mayUse: ['node:os'],
+    mayUse: ['node:events', 'node:os'],
   },
   {
     name: 'core/ops',

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Broker, BrokerNotification } from '../broker.ts'
 import { RmqError } from '../model/errors.ts'
 import {
@@ -51,6 +52,8 @@ export class OrderlyConsumer {
     this.#broker = broker
     this.#options = options
     this.clientId = options.clientId ?? newClientId(broker.runtime)
+    // Every running handler may listen to it: their number is no leak.
+    setMaxListeners(0, this.#cutShort.signal)
   }
 
   /**
@@ -84,9 +87,9 @@ export class OrderlyConsumer {
     const ends = new EndConditions(this.#broker, this.#options, stopOf(this.#stop))
     for (const { topic } of subscriptionsOf(this.#options)) await this.#broker.subscribeQueues(topic)
     await this.#heartbeat()
-    const stopBeating = this.#beat(() => rebalance.renew())
     const services = await this.#services(handler, ends, (queue) => rebalance.lost(queue))
     const rebalance = this.#rebalance(services, ends)
+    const stopBeating = this.#beat(() => rebalance.renew())
     const stopListening = this.#broker.onNotification((notification) =>
       this.#notified(notification, rebalance),
     )
@@ -107,7 +110,7 @@ export class OrderlyConsumer {
     rebalance: Rebalance,
     services: ConsumeServices,
     ends: EndConditions,
-    stopBeating: () => void,
+    stopBeating: () => Promise<void>,
     stopListening: () => void,
   ): Promise<void> {
     ends.stop()
@@ -125,8 +128,8 @@ export class OrderlyConsumer {
       await services.offsets.flush()
     } finally {
       drained.abort()
-      stopBeating()
       stopListening()
+      await stopBeating()
       await this.#broker.unregister(this.#options.group, this.clientId)
     }
   }
@@ -248,26 +251,28 @@ export class OrderlyConsumer {
     })
   }
 
-  /** Heartbeat and renewal, three times in the life of a lock. Returns what ends it. */
-  #beat(renew: () => Promise<void>): () => void {
+  /**
+   * Heartbeat and renewal, three times in the life of a lock. Returns what ends it; that resolves when the last one
+   * is over, since a heartbeat behind the farewell would join again.
+   */
+  #beat(renew: () => Promise<void>): () => Promise<void> {
     const { runtime } = this.#broker
-    let cancel = () => {}
-    let isOver = false
-    const next = () => {
-      cancel = runtime.setTimer(this.#lockTtlMs / LOCK_RENEWALS_PER_TTL, async () => {
+    const stop = new AbortController()
+    const beating = (async () => {
+      for (;;) {
+        await sleep(runtime, this.#lockTtlMs / LOCK_RENEWALS_PER_TTL, stop.signal)
+        if (stop.signal.aborted) return
         try {
           await this.#heartbeat()
           await renew()
         } catch (error) {
           this.#transient(error, 'heartbeat')
         }
-        if (!isOver) next()
-      })
-    }
-    next()
+      }
+    })()
     return () => {
-      isOver = true
-      cancel()
+      stop.abort()
+      return beating
     }
   }
 

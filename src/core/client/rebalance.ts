@@ -35,6 +35,7 @@ export class Rebalance {
   #round: Promise<void> | undefined
   #again = false
   #stopped = false
+  #locking: Promise<unknown> = Promise.resolve()
   #cancelTimer: (() => void) | undefined
   /** Queues that the allocation gives this member, whether it has their locks yet or not. */
   #allocated: readonly MessageQueue[] | undefined
@@ -72,7 +73,11 @@ export class Rebalance {
   }
 
   /** Renews every lock that is held, also of queues whose handler still runs while they are given back. */
-  async renew(): Promise<void> {
+  renew(): Promise<void> {
+    return this.#exclusively(() => this.#renew())
+  }
+
+  async #renew(): Promise<void> {
     const { broker, group, clientId, lockTtlMs } = this.#options
     const queues = this.owned.filter((queue) => !queue.isLost)
     if (queues.length === 0) return
@@ -133,7 +138,7 @@ export class Rebalance {
   /** Locks queues and begins to consume those that were granted; answers how many were refused. */
   async #add(mqs: readonly MessageQueue[]): Promise<number> {
     const { broker, group, clientId, lockTtlMs } = this.#options
-    const grants = await broker.lockBatch(group, clientId, mqs, lockTtlMs)
+    const grants = await this.#exclusively(() => broker.lockBatch(group, clientId, mqs, lockTtlMs))
     let refused = 0
     for (const grant of grants) {
       if (grant.granted) {
@@ -165,7 +170,20 @@ export class Rebalance {
   async #giveBack(queue: OwnedQueue): Promise<void> {
     const { broker, group, clientId, release } = this.#options
     await release(queue)
-    if (!queue.isLost) await broker.unlockBatch(group, clientId, [queue.mq])
+    await this.#exclusively(async () => {
+      // From here on a renewal leaves it out.
+      this.#owned.delete(queueKey(queue.mq))
+      // Also when it was lost: a late renewal may have got it back, which kept others away until the handler ended.
+      await broker.unlockBatch(group, clientId, [queue.mq])
+    })
+  }
+
+  /** One after the other: a renewal that overtook an unlock would take the lock again, for nobody. */
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#locking
+    const mine = before.then(work)
+    this.#locking = mine.catch(() => {})
+    return mine
   }
 
   #schedule(ms: number): void {
