@@ -7,7 +7,7 @@ import { slimOclif } from './slim-oclif.ts'
 /**
  * Bundles the program: one file a command and what they share in chunks, so that a start loads only what the
  * command needs. Not minified: it would not start faster, and stacks stay readable. better-sqlite3 is native,
- * ink and react are large and rarely needed, so these three stay packages.
+ * so it stays a package.
  */
 export async function bundle(root: string, outdir = join(root, 'dist')): Promise<void> {
   const src = join(root, 'src')
@@ -24,7 +24,7 @@ export async function bundle(root: string, outdir = join(root, 'dist')): Promise
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    external: ['better-sqlite3', 'ink', 'react', 'react/*'],
+    external: ['better-sqlite3'],
     plugins: [directImports(src), slimOclif],
     // oclif is CommonJS and asks for built-in modules by `require`, which an ES module has not.
     banner: {

@@ -37,7 +37,7 @@ const ZONES: readonly Zone[] = [
     name: 'ui',
     contains: within('ui'),
     mayImport: ['core/index'],
-    mayUse: ['@oclif/core*', 'chalk', 'ink', 'react*', 'node:*'],
+    mayUse: ['@oclif/core*', 'chalk', 'node:*'],
   },
   {
     name: 'core/index',
