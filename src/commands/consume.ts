@@ -17,6 +17,7 @@ import { durationFlag, groupFlag } from '../ui/flags.ts'
 import { HeldNotes } from '../ui/held-notes.ts'
 import { messageFormatFlags, messageFormatter } from '../ui/message-format.ts'
 import { listenForStop, stopExitCode } from '../ui/signals.ts'
+import { keepHeapSmall } from '../ui/small-heap.ts'
 import { StdoutHandler } from '../ui/stdout-handler.ts'
 
 const HANDLERS = ['exec', 'pipe', 'format', 'raw', 'raw0']
@@ -97,6 +98,7 @@ export default class Consume extends BaseCommand<typeof Consume> {
   ]
 
   async run(): Promise<void> {
+    keepHeapSmall()
     this.#check()
     const topics = parseTopics(this.args.topic)
     using stop = listenForStop()
