@@ -84,7 +84,7 @@ export class ProcessQueue {
     const { length } = this.#consuming
     if (!first) return 0
     const lane = first.message.redelivery ? this.#redelivered : this.#live
-    lane.unshift(this.#consuming.map((entry) => ({ message: entry.message, attempts: attempts(entry) })))
+    lane.unshift(this.#consuming.map((entry) => withAttempts(entry, attempts(entry))))
     this.#consuming = []
     return length
   }
@@ -118,6 +118,12 @@ export class ProcessQueue {
   get isConsuming(): boolean {
     return this.#consuming.length > 0
   }
+}
+
+/** The handler sees how often its message was tried. */
+function withAttempts(entry: ProcessQueueEntry, attempts: number): ProcessQueueEntry {
+  if (attempts === entry.attempts) return entry
+  return { message: { ...entry.message, reconsumeTimes: attempts }, attempts }
 }
 
 /** A double-ended list of entries. An array with a moving head: `shift` of a long array would copy it. */

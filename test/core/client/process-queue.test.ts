@@ -46,9 +46,15 @@ describe('ProcessQueue', () => {
     queue.makeMessageToConsumeAgain((entry) => entry.attempts + 1)
     const again = queue.takeMessages(4)
     // 2 and 3 have not failed: they do not share a batch with those that have.
-    expect(again.map(({ message: { queueOffset }, attempts }) => [queueOffset, attempts])).toEqual([
-      [0, 1],
-      [1, 1],
+    expect(
+      again.map(({ message: { queueOffset, reconsumeTimes }, attempts }) => [
+        queueOffset,
+        attempts,
+        reconsumeTimes,
+      ]),
+    ).toEqual([
+      [0, 1, 1],
+      [1, 1, 1],
     ])
   })
 
