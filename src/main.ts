@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Config, Plugin } from '@oclif/core/config'
 import { getHelpFlagAdditions, Help, normalizeArgv } from '@oclif/core/help'
+import { shieldDashedValues } from './ui/dashed-values.ts'
 import { splitLeadingFlags } from './ui/leading-flags.ts'
 import { isReaderGone } from './ui/output.ts'
 import { reportError } from './ui/report-error.ts'
@@ -45,7 +46,7 @@ async function runCommand(options: MainOptions): Promise<void> {
   const [id = '', ...args] = normalizeArgv(config, rest)
   const command = config.findCommand(id)
   if (command) {
-    await config.runCommand(id, [...leading, ...args], command)
+    await config.runCommand(id, shieldDashedValues([...leading, ...args]), command)
     return
   }
   const word = args.find((arg) => !arg.startsWith('-'))

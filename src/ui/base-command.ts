@@ -1,6 +1,7 @@
 import type { Interfaces } from '@oclif/core'
 import { Command } from '@oclif/core/command'
 import { type Broker, type OpenBrokerOptions, openBroker, type RmqError } from '../core/index.ts'
+import { unshieldValues } from './dashed-values.ts'
 import { defaultDbPath } from './db-path.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { globalFlags } from './global-flags.ts'
@@ -29,7 +30,7 @@ export abstract class BaseCommand<T extends typeof Command> extends Command {
   override async init(): Promise<void> {
     await super.init()
     const { flags, args } = await this.parse(this.ctor)
-    this.flags = withFalse(flags, { ...globalFlags, ...this.ctor.flags }) as FlagsOf<T>
+    this.flags = withFalse(unshieldValues(flags), { ...globalFlags, ...this.ctor.flags }) as FlagsOf<T>
     this.args = args as ArgsOf<T>
     this.out = new Output({
       stream: process.stdout,

@@ -109,3 +109,23 @@ describe('send --selector and --rate', () => {
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThanOrEqual(150)
   })
 })
+
+describe('values that begin with a dash', () => {
+  it.each([
+    ['--key=-c1', 'key', '-c1'],
+    ['--key=--key', 'key', '--key'],
+    ['--tag=-q', 'tags', '-q'],
+  ])('are values when they stand behind =: %s', async (flag, field, value) => {
+    const { run } = shop()
+    expect(await run(['send', 't', flag, '--', '-body'])).toMatchObject({ status: 0 })
+    const { stdout } = await run(['peek', 't', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ [field]: value, body: '-body' })
+  })
+
+  it('leave offsets and times what they are', async () => {
+    const { run } = shop()
+    await run(['send', 't', 'x', '--key', 'k'])
+    const { stdout } = await run(['peek', 't', '--offset=-1', '--raw'])
+    expect(stdout).toBe('x\n')
+  })
+})
