@@ -22,7 +22,8 @@ const PAUSE_MS_MAX = 0.2
 
 const cell = new Int32Array(new SharedArrayBuffer(4))
 
-function sleepBlocking(ms: number): void {
+/** Less than a millisecond or so, mostly: the event loop stands still. */
+export function sleepBlocking(ms: number): void {
   Atomics.wait(cell, 0, 0, ms)
 }
 

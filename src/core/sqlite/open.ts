@@ -92,7 +92,8 @@ function claim(db: Database.Database, path: string): void {
   const applicationId = db.pragma('application_id', { simple: true })
   if (applicationId !== APPLICATION_ID) {
     const pages = db.pragma('page_count', { simple: true }) as number
-    if (pages > 0) throw notOurs(path, `it is another program's SQLite database (${pages} pages)`)
+    const isBlank = pages <= 1 && applicationId === 0
+    if (!isBlank) throw notOurs(path, `it is another program's SQLite database (${pages} pages)`)
     db.pragma('page_size = 4096')
     db.pragma('auto_vacuum = incremental')
     db.pragma(`application_id = ${APPLICATION_ID}`)
