@@ -70,6 +70,11 @@ export default class Send extends BaseCommand<typeof Send> {
     atomic: boolean({ description: 'Store all messages or none.' }),
     rate: rateFlag({ description: 'At most so many messages a time: 100/s.' }),
     count: integer({ char: 'c', description: 'Send the message so many times.', min: 1, helpValue: 'N' }),
+    durability: option({ options: ['full', 'normal'] as const })({
+      default: 'full',
+      description:
+        'full: acknowledged when it is on the disk. normal: safe against crashes, not against power cuts.',
+    }),
     'no-create': boolean({ description: 'Fail when the topic does not exist.' }),
   }
   static override examples = [
@@ -82,7 +87,7 @@ export default class Send extends BaseCommand<typeof Send> {
   async run(): Promise<void> {
     const plan = sendPlan(this.args.topic, this.args.body, this.flags, process.stdin.isTTY === true)
     using stop = listenForStop()
-    const broker = await this.openBroker()
+    const broker = await this.openBroker({ durability: this.flags.durability })
     const report = new SendReport(this.out, this.#form(plan), () => systemRuntime.monotonic())
     using progress = this.#progress(report)
     try {

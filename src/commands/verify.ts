@@ -52,7 +52,12 @@ export default class Verify extends BaseCommand<typeof Verify> {
       ],
       violations,
     )
-    const counts = Object.entries(checked).map(([what, count]) => `${count} ${what}`)
-    this.say(`checked ${counts.join(', ')}${violations.length === 0 ? ': all invariants hold' : ''}`)
+    const counts = Object.entries(checked).map(([what, count]) => `${spaced(what)} ${count}`)
+    this.say(`checked: ${counts.join(', ')}${violations.length === 0 ? '; all invariants hold' : ''}`)
   }
+}
+
+/** `deadLetters` as people write it. */
+function spaced(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
