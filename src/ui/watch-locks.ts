@@ -1,5 +1,6 @@
 import type { Broker, LockFilter } from '../core/index.ts'
 import { type LockEvent, lockEvents } from './lock-events.ts'
+import { pause } from './pause.ts'
 
 /** A look at the locks costs well under a millisecond; a takeover is to be seen when it happens. */
 const LOOK_EVERY_MS = 100
@@ -19,16 +20,4 @@ export async function watchLocks(
     if (events.length > 0) await onEvents(events)
     before = after
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(finish, ms)
-    function finish() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', finish)
-      resolve()
-    }
-    signal.addEventListener('abort', finish, { once: true })
-  })
 }

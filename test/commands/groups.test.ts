@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
+import { once } from 'node:events'
+import { expect, it, onTestFinished } from 'vitest'
 import { joinGroup } from '../helpers/member.ts'
-import { rmq } from '../helpers/rmq.ts'
+import { rmq, startRmq } from '../helpers/rmq.ts'
 import { seed, withBroker } from '../helpers/store.ts'
 import { tempDb } from '../helpers/temp.ts'
 
@@ -108,4 +109,28 @@ it.each([
   const { status, stdout } = await rmq([...args, '--json'], { db })
   expect(status).toBe(3)
   expect(JSON.parse(stdout).error).toMatchObject({ code, hint: expect.stringContaining('did you mean') })
+})
+
+it('describes a group again whenever it changes, until it is stopped', () => {
+  const db = tempDb()
+  return consumedInPart(db, async () => {
+    const watch = startRmq(['groups', 'describe', 'mailer', '-w', '--json'], { db })
+    onTestFinished(() => void watch.kill('SIGKILL'))
+    let text = ''
+    watch.stdout?.on('data', (chunk) => {
+      text += chunk
+    })
+    const lags = () =>
+      text
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).lag)
+    await expect.poll(lags).toHaveLength(1)
+    const [lag] = lags()
+    await rmq(['send', 'orders', 'one more'], { db })
+    await expect.poll(() => lags().at(-1)).toBe(lag + 1)
+    const exited = once(watch, 'exit')
+    watch.kill('SIGINT')
+    expect(await exited).toEqual([0, null])
+  })
 })

@@ -1,11 +1,17 @@
 import { string } from '@oclif/core/args'
+import { boolean } from '@oclif/core/flags'
 import { BaseCommand } from '../../ui/base-command.ts'
 import { instant } from '../../ui/cell.ts'
 import { progressColumns } from '../../ui/columns.ts'
 import { blockedColumns, maxReconsumeText, memberColumns } from '../../ui/group-columns.ts'
 import { type GroupSummary, groupDetailRecord, summarizeGroup } from '../../ui/group-summary.ts'
 import { requireGroup } from '../../ui/lookup.ts'
+import { pause } from '../../ui/pause.ts'
+import { listenForStop } from '../../ui/signals.ts'
 import type { Column } from '../../ui/table.ts'
+
+/** How often a watched group is looked at. */
+const LOOK_EVERY_MS = 500
 
 export default class GroupsDescribe extends BaseCommand<typeof GroupsDescribe> {
   static override summary = 'Show a consumer group: members, progress, what blocks it.'
@@ -13,16 +19,41 @@ export default class GroupsDescribe extends BaseCommand<typeof GroupsDescribe> {
   static override args = {
     name: string({ description: 'Name of the group.', required: true, ignoreStdin: true }),
   }
+  static override flags = {
+    watch: boolean({ char: 'w', description: 'Print it again whenever it changes, until stopped.' }),
+  }
   static override examples = [
     '<%= config.bin %> groups describe mailer',
+    '<%= config.bin %> groups describe mailer -w',
     "<%= config.bin %> groups describe mailer --json | jq '.queues[] | select(.blocked)'",
   ]
 
   async run(): Promise<void> {
     const broker = await this.openBroker({ create: false })
-    const summary = await summarizeGroup(broker, await requireGroup(broker, this.args.name))
+    const look = async () => summarizeGroup(broker, await requireGroup(broker, this.args.name))
+    if (this.flags.watch) return this.#watch(look)
+    const summary = await look()
     if (this.flags.json) return this.out.json(groupDetailRecord(summary))
     await this.#print(summary)
+  }
+
+  async #watch(look: () => Promise<GroupSummary>): Promise<void> {
+    using stop = listenForStop()
+    let shown: string | undefined
+    while (!stop.signal.aborted) {
+      const summary = await look()
+      const record = groupDetailRecord(summary)
+      const text = JSON.stringify(record)
+      if (text !== shown) {
+        if (this.flags.json) await this.out.record(record)
+        else {
+          if (shown !== undefined) await this.out.gap()
+          await this.#print(summary)
+        }
+      }
+      shown = text
+      await pause(LOOK_EVERY_MS, stop.signal)
+    }
   }
 
   async #print({ config, topics, members, progress, lag, state }: GroupSummary): Promise<void> {
