@@ -161,7 +161,7 @@ export class Rebalance {
       .catch(this.#options.onError)
       .finally(() => {
         this.#removing.delete(key)
-        this.#owned.delete(key)
+        if (this.#owned.get(key) === queue) this.#owned.delete(key)
         this.trigger()
       })
     this.#removing.set(key, removed)
