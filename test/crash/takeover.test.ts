@@ -8,7 +8,7 @@ import { seed } from '../helpers/store.ts'
 /** The stated bound, for the best of some rounds: others may use this machine, too. */
 const TAKEOVER_MS = 300
 /** What no round may take: far below the lease of 60 s that it would be without a proof of death. */
-const TAKEOVER_MS_MAX = 10_000
+const TAKEOVER_MS_MAX = 5000
 const ROUNDS_MIN = 3
 const ROUNDS_MAX = 8
 
@@ -32,6 +32,10 @@ async function fastest(round: (n: number) => Promise<number>): Promise<readonly 
   return times
 }
 
+function tell(times: readonly number[]): void {
+  console.info(`takeover after kill -9: ${times.map((ms) => Math.round(ms)).join(', ')} ms`)
+}
+
 describe('after kill -9 of the owner', () => {
   it('a waiting member handles the next message at once, with the usual lock life of 60 s', async () => {
     await using one = await oneQueue()
@@ -50,6 +54,7 @@ describe('after kill -9 of the owner', () => {
       owner = heir
       return performance.now() - killedAt
     })
+    tell(times)
     expect(Math.min(...times)).toBeLessThanOrEqual(TAKEOVER_MS)
     expect(Math.max(...times)).toBeLessThan(TAKEOVER_MS_MAX)
     expect(await one.violations()).toEqual([])
@@ -81,6 +86,7 @@ describe('after kill -9 of the owner', () => {
       expect(await waiting.ended).toEqual([0, null])
       return took
     })
+    tell(times)
     expect(Math.min(...times)).toBeLessThanOrEqual(TAKEOVER_MS)
     expect(Math.max(...times)).toBeLessThan(TAKEOVER_MS_MAX)
     expect(await one.violations()).toEqual([])

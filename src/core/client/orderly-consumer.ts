@@ -9,7 +9,7 @@ import {
   SUSPEND_MS_DEFAULT,
   SUSPEND_MS_MAX,
 } from '../model/limits.ts'
-import type { LockGrant, LockHolder } from '../model/lock.ts'
+import { isUnclean, type LockGrant, type LockHolder } from '../model/lock.ts'
 import { type MessageQueue, queueKey } from '../model/message-queue.ts'
 import { sleep } from '../model/runtime.ts'
 import { allocateAveragely } from './allocate.ts'
@@ -212,7 +212,8 @@ export class OrderlyConsumer {
   async #acquire(grant: LockGrant & { granted: true }, services: ConsumeServices): Promise<OwnedQueue> {
     const committed = await committedOffset(this.#broker, this.#options.group, grant.mq)
     this.#waitingFor.delete(queueKey(grant.mq))
-    const unclean = grant.carefulUntil > committed
+    // Not by `carefulUntil`: that outlives clean hand-overs until it is passed.
+    const unclean = isUnclean(grant.predecessor)
     this.#emit({ kind: 'queue-acquired', mq: grant.mq, epoch: grant.epoch, unclean })
     return consumeQueue(services, grant, committed)
   }

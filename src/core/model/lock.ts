@@ -18,8 +18,13 @@ export interface HandlerProcess {
   readonly startTime: string
 }
 
-/** How the lock came to its new owner. All but `none` and `released` are unclean: a message may have been in work. */
+/** How the lock came to its new owner; `same` is a renewal. */
 export type LockPredecessor = 'none' | 'released' | 'same' | 'dead' | 'expired' | 'forced'
+
+/** Whether a message may have been in work when the lock changed hands. */
+export function isUnclean(predecessor: LockPredecessor): boolean {
+  return predecessor === 'dead' || predecessor === 'expired' || predecessor === 'forced'
+}
 
 /** The answer to one queue of `lockBatch`. */
 export type LockGrant =

@@ -59,8 +59,3 @@ export function decideLock(
   if (owner.leaseLeftMs > 0) return { kind: 'refuse', state: owner.state }
   return { kind: 'grant', epoch, predecessor: owner.state === 'handler-running' ? 'dead' : 'expired' }
 }
-
-/** Whether a message may have been in work when the lock changed hands. */
-export function isUnclean(predecessor: string): boolean {
-  return predecessor === 'dead' || predecessor === 'expired' || predecessor === 'forced'
-}
