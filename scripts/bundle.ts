@@ -15,7 +15,13 @@ export async function bundle(root: string, outdir = join(root, 'dist')): Promise
     .filter((file) => file.endsWith('.ts'))
     .map((file) => join(src, 'commands', file))
   await build({
-    entryPoints: [join(src, 'main.ts'), join(src, 'core', 'index.ts'), ...commands],
+    // The thread of handler modules is a program of its own: a worker is started with a file.
+    entryPoints: [
+      join(src, 'main.ts'),
+      join(src, 'core', 'index.ts'),
+      join(src, 'core', 'handlers', 'module-thread.ts'),
+      ...commands,
+    ],
     outbase: src,
     outdir,
     chunkNames: 'chunks/[name]-[hash]',

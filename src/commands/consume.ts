@@ -1,17 +1,27 @@
 import { string } from '@oclif/core/args'
 import { boolean, integer, option, string as stringFlag } from '@oclif/core/flags'
 import {
+  ALLOCATE_STRATEGY_NAMES,
   type Broker,
+  type ConsumerOptions,
+  ConcurrentConsumer,
   ExecHandler,
   type Handler,
+  ModuleHandler,
+  ON_EXHAUSTED,
   OrderlyConsumer,
   PipeHandler,
-  parseTagExpression,
-  RmqError,
   systemRuntime,
 } from '../core/index.ts'
 import { BaseCommand } from '../ui/base-command.ts'
-import { type ConsumeFlags, consumerOptions, fromFlag, parseTopics } from '../ui/consume-options.ts'
+import {
+  type ConsumeFlags,
+  checkConsumeFlags,
+  concurrentOptions,
+  fromFlag,
+  orderlyOptions,
+  parseTopics,
+} from '../ui/consume-options.ts'
 import { ConsumerReport } from '../ui/consumer-report.ts'
 import { durationFlag, groupFlag } from '../ui/flags.ts'
 import { HeldNotes } from '../ui/held-notes.ts'
@@ -20,24 +30,30 @@ import { listenForStop, stopExitCode } from '../ui/signals.ts'
 import { keepHeapSmall } from '../ui/small-heap.ts'
 import { StdoutHandler } from '../ui/stdout-handler.ts'
 
-const HANDLERS = ['exec', 'pipe', 'format', 'raw', 'raw0']
-
 export default class Consume extends BaseCommand<typeof Consume> {
   static override summary = 'Consume topics as a member of a group.'
   static override description = [
-    "With --orderly: one message of a queue at a time, in order, under the queue's lock; the members " +
-      'of a group share the queues. Each message goes to stdout, to a command a message (--exec) or to ' +
-      'one long-lived command (--pipe). It counts as consumed when it was written, or when its handler ' +
-      'succeeded.',
+    'Messages are handled --threads at once, in no order. With --orderly: one message of a queue at a ' +
+      "time, in order, under the queue's lock, or one of each of --per-key N keys. The members of a group " +
+      'share the queues; with --broadcast every member gets every message. Each message goes to stdout, to ' +
+      'a command a message (--exec), to one long-lived command (--pipe) or to a module (--handler). It ' +
+      'counts as consumed when it was written, or when its handler succeeded.',
     '--exec CMD runs through sh -c with the body on stdin and RMQ_MSG_ID, RMQ_TOPIC, RMQ_KEY … in its ' +
       'environment; with --batch above 1 stdin is NDJSON. Exit 0: done. 65: dead-letter now. 126 or 127: ' +
       'rmq stops, no attempt counts. Anything else, or a signal: failed, tried again.',
-    '--pipe CMD gets one JSON record a line and answers each with a line ' +
-      '{"id":MSGID,"status":"success"}; other statuses are retry and dead-letter, with "error" and ' +
-      '"suspendMs" if wanted.',
-    'A failed message holds its queue and is tried again after --suspend, doubled each time up to ' +
-      "--suspend-max, without end unless --max-reconsume N (or the group's setting) allows N further " +
-      'tries; then it goes to the dead letters.',
+    '--pipe CMD gets one JSON record a line and answers each, in any order, with a line ' +
+      '{"id":MSGID,"status":"success"}; other statuses are retry, dead-letter, commit and rollback, with ' +
+      '"error" and "suspendMs" if wanted.',
+    '--handler FILE runs its default export, (message, context) => status, in a thread of its own. No ' +
+      'status is success, and an exception is retry.',
+    'What fails: with --orderly it holds its queue (its key, with --per-key) and is tried again after ' +
+      "--suspend, doubled each time up to --suspend-max, without end unless --max-reconsume N (or the group's " +
+      'setting) allows N further tries. Without --orderly it comes again through the retry topic of the ' +
+      "group, after RocketMQ's delays of 10s to 2h or after --suspend, 16 times. Then it is a dead letter; " +
+      "with --on-exhausted park-key the later messages of its key follow it, until they are replayed; with " +
+      'block they wait for a person.',
+    'With --manual-commit what succeeded is committed when the handler answers commit; rollback brings ' +
+      'everything since the last commit again.',
     'The first SIGINT, SIGTERM or SIGHUP stops cleanly, exit 0; a stop that runs out of ' +
       '--drain-timeout, and a second signal, exit 128 + signal.',
   ].join('\n\n')
@@ -52,6 +68,12 @@ export default class Consume extends BaseCommand<typeof Consume> {
     group: groupFlag(),
     orderly: boolean({ description: "In order, under the queues' locks." }),
     tag: stringFlag({ description: "Only messages of these tags: 'A || B'.", helpValue: 'EXPR' }),
+    sql: stringFlag({
+      description: 'Only messages whose properties satisfy this: "a > 3 and b = \'x\'".',
+      helpValue: 'EXPR',
+      exclusive: ['tag'],
+    }),
+    broadcast: boolean({ description: 'Every member gets every message, and keeps its own offsets.' }),
     from: fromFlag({
       description: 'Where a new group starts: earliest, latest or @TIME (default earliest).',
     }),
@@ -61,6 +83,20 @@ export default class Consume extends BaseCommand<typeof Consume> {
       exclusive: ['pipe'],
     }),
     pipe: stringFlag({ description: 'Run this command once and give it each message.', helpValue: 'CMD' }),
+    handler: stringFlag({ description: 'Run the default export of this module.', helpValue: 'FILE' }),
+    threads: integer({
+      description: 'Handlers that run at once, without --orderly (default 20).',
+      min: 1,
+      max: 1000,
+      helpValue: 'N',
+    }),
+    'per-key': integer({
+      description: 'Keys of a queue that run at once, each in order (default 1).',
+      min: 1,
+      max: 1000,
+      helpValue: 'N',
+      dependsOn: ['orderly'],
+    }),
     batch: integer({
       description: 'Messages of one handler run (default 1).',
       min: 1,
@@ -72,10 +108,25 @@ export default class Consume extends BaseCommand<typeof Consume> {
       min: -1,
       helpValue: 'N',
     }),
-    suspend: durationFlag({ description: "Pause after a first failure (default the group's setting, 1s)." }),
+    suspend: durationFlag({
+      description: "Pause after a first failure (default the group's setting, 1s; without --orderly 10s).",
+    }),
     'suspend-max': durationFlag({ description: 'Longest pause (default 30s).' }),
-    'on-exhausted': option({ options: ['dlq', 'block'] as const })({
-      description: 'When no try is left: to the dead letters, or wait for a person (default dlq).',
+    'on-exhausted': option({ options: ON_EXHAUSTED })({
+      description:
+        'When no try is left: to the dead letters (default), wait for a person, or hold the key back.',
+      dependsOn: ['orderly'],
+    }),
+    'manual-commit': boolean({
+      description: 'Commit when the handler says so.',
+      dependsOn: ['orderly'],
+    }),
+    'consume-timeout': durationFlag({
+      description: 'A run that takes longer is sent back, without --orderly (default 15m).',
+    }),
+    trace: boolean({ description: 'Record deliveries in the journal of the group.' }),
+    allocate: option({ options: ALLOCATE_STRATEGY_NAMES })({
+      description: 'How queues are divided among the members; all need the same (default averagely).',
     }),
     'lock-ttl': durationFlag({ description: 'Life of a lock without renewal (default 60s).' }),
     'client-id': stringFlag({
@@ -94,12 +145,15 @@ export default class Consume extends BaseCommand<typeof Consume> {
   static override examples = [
     '<%= config.bin %> consume orders -g mailer --orderly',
     "<%= config.bin %> consume orders -g mailer --orderly --exec './send-mail' --max-reconsume 3",
+    "<%= config.bin %> consume orders -g index --threads 4 --pipe './index' --tag 'paid || shipped'",
+    '<%= config.bin %> consume orders -g stock --orderly --per-key 8 --handler ./stock.mjs',
     '<%= config.bin %> consume orders -g audit --orderly -e --json | jq -r .key',
   ]
 
   async run(): Promise<void> {
     keepHeapSmall()
-    this.#check()
+    // Before the group is joined: a filter that nobody understands must not become its subscription.
+    checkConsumeFlags(this.flags as ConsumeFlags)
     const topics = parseTopics(this.args.topic)
     using stop = listenForStop()
     using notes = new HeldNotes((text) => this.say(text))
@@ -109,12 +163,7 @@ export default class Consume extends BaseCommand<typeof Consume> {
     const broker = await this.openBroker({ create: false })
     await this.#noteStart(broker, group, topics, notes)
     const report = await this.#report(broker, group, topics, notes)
-    const consumer = new OrderlyConsumer(broker, {
-      ...consumerOptions(this.flags as ConsumeFlags),
-      group,
-      topics,
-      onEvent: (event) => report.event(event),
-    })
+    const consumer = this.#consumer(broker, { group, topics, onEvent: (event) => report.event(event) })
     try {
       const summary = await consumer.start(report.watch(handler), { signal: stop.signal })
       notes.release()
@@ -127,34 +176,19 @@ export default class Consume extends BaseCommand<typeof Consume> {
     }
   }
 
-  #check(): void {
-    const { flags } = this
-    if (!flags.orderly) {
-      throw new RmqError('INVALID_ARGUMENT', 'concurrent consumption is not in this version of rmq', {
-        why: 'without --orderly messages would be handled concurrently',
-        hint: `add --orderly: rmq consume ${this.args.topic} --orderly`,
-      })
-    }
-    // Before the group is joined: a filter that nobody understands must not become its subscription.
-    if (flags.tag !== undefined) parseTagExpression(flags.tag)
-    const handlers = HANDLERS.filter((name) => flags[name as keyof typeof flags])
-    if (handlers.length > 1) {
-      throw new RmqError(
-        'INVALID_ARGUMENT',
-        `${handlers.map((name) => `--${name}`).join(' and ')} exclude each other`,
-        {
-          why: 'a message has one handler: stdout, --exec or --pipe',
-          hint: 'keep one of them',
-        },
-      )
-    }
+  #consumer(broker: Broker, options: ConsumerOptions): ConcurrentConsumer | OrderlyConsumer {
+    const flags = this.flags as ConsumeFlags
+    return flags.orderly
+      ? new OrderlyConsumer(broker, { ...orderlyOptions(flags), ...options })
+      : new ConcurrentConsumer(broker, { ...concurrentOptions(flags), ...options })
   }
 
   #handler(): Handler {
-    const { exec, pipe, batch = 1, ...look } = this.flags
+    const { exec, pipe, handler, batch = 1, ...look } = this.flags
     const onStderr = (chunk: Buffer) => void process.stderr.write(chunk)
     if (exec !== undefined) return new ExecHandler({ command: exec, batch, onStderr })
     if (pipe !== undefined) return new PipeHandler({ command: pipe, onStderr })
+    if (handler !== undefined) return new ModuleHandler({ file: handler, batch, onStderr })
     return new StdoutHandler(
       messageFormatter({ ...look, terminal: this.out.terminal, color: this.out.color }),
     )
@@ -193,7 +227,7 @@ export default class Consume extends BaseCommand<typeof Consume> {
       say: before((text) => this.say(text)),
       caution: before((text) => this.caution(text)),
       now: () => systemRuntime.monotonic(),
-      spread: configs.some((config) => (config?.queues ?? 0) > 1),
+      spread: this.flags.orderly && configs.some((config) => (config?.queues ?? 0) > 1),
     })
   }
 }

@@ -1,6 +1,7 @@
 import { string } from '@oclif/core/args'
 import { option } from '@oclif/core/flags'
-import { queueOf, RmqError } from '../core/index.ts'
+import { HASH_RULES, queueOf, RmqError } from '../core/index.ts'
+import { refuseDamagedKey } from '../ui/argument-text.ts'
 import { BaseCommand } from '../ui/base-command.ts'
 
 export default class QueueOf extends BaseCommand<typeof QueueOf> {
@@ -10,7 +11,7 @@ export default class QueueOf extends BaseCommand<typeof QueueOf> {
     keys: string({ description: 'Ordering keys.', required: true, multiple: true, ignoreStdin: true }),
   }
   static override flags = {
-    as: option({ options: ['java'] as const })({ description: "Hash rule (default: the topic's)." }),
+    as: option({ options: HASH_RULES })({ description: "Hash rule (default: the topic's)." }),
   }
   static override examples = [
     '<%= config.bin %> queue-of orders order-17',
@@ -18,6 +19,7 @@ export default class QueueOf extends BaseCommand<typeof QueueOf> {
   ]
 
   async run(): Promise<void> {
+    for (const key of this.args.keys) refuseDamagedKey(key, 'KEY')
     const broker = await this.openBroker({ create: false })
     const queues = await broker.publishQueues(this.args.topic)
     const rule = this.flags.as ?? (await broker.topicConfig(this.args.topic))?.hash ?? 'java'

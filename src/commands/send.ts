@@ -1,9 +1,20 @@
 import { string } from '@oclif/core/args'
 import { boolean, integer, option, string as stringFlag } from '@oclif/core/flags'
-import { BODY_BYTES_MAX, type Broker, Pace, Producer, SELECTOR_NAMES, systemRuntime } from '../core/index.ts'
+import {
+  BODY_BYTES_MAX,
+  type Broker,
+  Pace,
+  Producer,
+  type ProducerOptions,
+  SELECTOR_NAMES,
+  systemRuntime,
+} from '../core/index.ts'
 import { BaseCommand } from '../ui/base-command.ts'
+import { keyFlag } from '../ui/flags.ts'
+import type { BatchProducer } from '../ui/input/batch-sender.ts'
 import { openInput, readWhole } from '../ui/input/input-source.ts'
 import { withTemplate } from '../ui/input/message-template.ts'
+import { OnewaySender } from '../ui/input/oneway-sender.ts'
 import { delimiterOf, INPUT_FORMATS, recordReader } from '../ui/input/record-reader.ts'
 import { type SendRun, sendAtomically, sendRecords, sendRepeatedly } from '../ui/input/send-records.ts'
 import { Progress } from '../ui/progress.ts'
@@ -28,6 +39,9 @@ export default class Send extends BaseCommand<typeof Send> {
       '"bodyBase64", and any of key, keys, tags, properties. Any other line is itself the body; blank ' +
       'lines are skipped. What the command line says beats what a line says, the topic always. Fields ' +
       'that a broker gives are ignored, so what consume --json prints can be sent.',
+    'With --oneway you learn neither ids nor offsets, and which message was lost neither: one that cannot ' +
+      'be stored does not stop the others. The command still ends only when each is stored or lost, and ' +
+      'says how many were lost: exit 6, or that of the error when none was stored.',
     'A bad line ends it: exit 6 when messages before it were sent, 2 when none was. With --atomic all ' +
       'are stored or none; all of them are held in memory until then. SIGINT sends what was read whole ' +
       'and exits 130. An argument holds up to 128 KiB: larger bodies come by stdin or file.',
@@ -37,10 +51,7 @@ export default class Send extends BaseCommand<typeof Send> {
     body: string({ description: 'The body of one message.', ignoreStdin: true }),
   }
   static override flags = {
-    key: stringFlag({
-      description: 'Ordering key: all messages of a key go to one queue.',
-      helpValue: 'KEY',
-    }),
+    key: keyFlag({ description: 'Ordering key: all messages of a key go to one queue.' }),
     selector: option({ options: SELECTOR_NAMES })({
       description:
         'How the queue is chosen (default hash with a key, else round-robin; mod: integer key % queues).',
@@ -68,6 +79,11 @@ export default class Send extends BaseCommand<typeof Send> {
     }),
     'key-field': stringFlag({ description: 'The key is this field of each NDJSON body.', helpValue: 'NAME' }),
     atomic: boolean({ description: 'Store all messages or none.' }),
+    oneway: boolean({
+      description:
+        'Print no ids, try nothing again, and let a message that cannot be stored be lost; it is told at the end.',
+      exclusive: ['atomic'],
+    }),
     rate: rateFlag({ description: 'At most so many messages a time: 100/s.' }),
     count: integer({ char: 'c', description: 'Send the message so many times.', min: 1, helpValue: 'N' }),
     durability: option({ options: ['full', 'normal'] as const })({
@@ -90,8 +106,9 @@ export default class Send extends BaseCommand<typeof Send> {
     const broker = await this.openBroker({ durability: this.flags.durability })
     const report = new SendReport(this.out, this.#form(plan), () => systemRuntime.monotonic())
     using progress = this.#progress(report)
+    const producer = this.#producer(broker)
     try {
-      await this.#send(plan, broker, this.#sendRun(broker, report, stop.signal))
+      await this.#send(plan, broker, this.#sendRun(producer, report, stop.signal))
     } catch (error) {
       progress.clear()
       const note = unsentNote(error, report.sent, this.flags.atomic)
@@ -104,6 +121,7 @@ export default class Send extends BaseCommand<typeof Send> {
     if (signal !== undefined || plan.kind === 'records' || plan.count > 1) {
       this.say(report.summary(this.args.topic))
     }
+    if (producer instanceof OnewaySender) producer.refuseLoss(report.sent)
   }
 
   async #send(plan: SendPlan, broker: Broker, run: SendRun): Promise<void> {
@@ -127,13 +145,17 @@ export default class Send extends BaseCommand<typeof Send> {
     return await readWhole(openInput(path), config?.maxBody ?? BODY_BYTES_MAX, signal)
   }
 
-  #sendRun(broker: Broker, report: SendReport, signal: AbortSignal): SendRun {
-    const { queue, selector, rate } = this.flags
-    const producer = new Producer(broker, {
+  #producer(broker: Broker): BatchProducer {
+    const options: ProducerOptions = {
       createTopics: !this.flags['no-create'],
       onTopicCreated: ({ topic, queues }) =>
         this.say(`created topic ${topic} with ${queues} queues (rmq topics describe ${topic} shows it)`),
-    })
+    }
+    return this.flags.oneway ? new OnewaySender(broker, options) : new Producer(broker, options)
+  }
+
+  #sendRun(producer: BatchProducer, report: SendReport, signal: AbortSignal): SendRun {
+    const { queue, selector, rate } = this.flags
     return {
       producer,
       send: {
@@ -147,7 +169,7 @@ export default class Send extends BaseCommand<typeof Send> {
   }
 
   #form(plan: SendPlan): SendReportForm {
-    if (this.flags.quiet) return 'none'
+    if (this.flags.quiet || this.flags.oneway) return 'none'
     if (!this.flags.json) return 'text'
     return plan.kind === 'body' && plan.count === 1 ? 'document' : 'records'
   }

@@ -1,10 +1,21 @@
 import type { DeadLetter, DeadLetterFilter, ReplayOutcome } from './model/dead-letter.ts'
-import type { GroupConfig, GroupMember, GroupProgress, MemberHeartbeat, Subscription } from './model/group.ts'
+import type { Delivery, DeliveryOrdering, JournalEntry } from './model/delivery.ts'
+import type { DoneRange } from './model/done-ranges.ts'
+import type {
+  GroupChange,
+  GroupConfig,
+  GroupMember,
+  GroupProgress,
+  GroupSpec,
+  MemberHeartbeat,
+  Subscription,
+} from './model/group.ts'
 import type { HandlerProcess, LockGrant, QueueLock } from './model/lock.ts'
 import type { Message, MessageExt, SendReceipt } from './model/message.ts'
 import type { MessageQueue } from './model/message-queue.ts'
+import type { ResetCount } from './model/offset-reset.ts'
 import type { Runtime } from './model/runtime.ts'
-import type { QueueStats, TopicConfig, TopicSpec } from './model/topic.ts'
+import type { Barrier, QueueStats, TopicChange, TopicConfig, TopicSpec } from './model/topic.ts'
 
 /**
  * What a client may ask of any broker, in RocketMQ's words. The embedded engine implements it on a file,
@@ -28,8 +39,12 @@ export interface Broker extends AsyncDisposable {
   listTopics(options?: { readonly all?: boolean }): Promise<readonly TopicConfig[]>
   /** Queues that take messages, in RocketMQ's order (105). TOPIC_NOT_FOUND when the topic is unknown. */
   publishQueues(topic: string): Promise<readonly MessageQueue[]>
-  /** Queues that can be read, in RocketMQ's order (105). */
-  subscribeQueues(topic: string): Promise<readonly MessageQueue[]>
+  /**
+   * Queues that can be read, in RocketMQ's order (105); none of a topic that is write only. Dropped queues are among
+   * them while they hold messages; for a group only while it has something to do there, so that its members share
+   * the others evenly.
+   */
+  subscribeQueues(topic: string, group?: string): Promise<readonly MessageQueue[]>
 
   // Messages
 
@@ -44,7 +59,7 @@ export interface Broker extends AsyncDisposable {
   queueStats(topic: string): Promise<readonly QueueStats[]>
   /** First offset stored at or after `timestamp`; the max offset when there is none (29). */
   searchOffset(mq: MessageQueue, timestamp: number): Promise<number>
-  /** The message of that id, if it is still stored (33, 12). */
+  /** The message of that id, if it is still stored (33, 12). MESSAGE_NOT_FOUND, with the time, while it is delayed. */
   messageById(msgId: string, topic?: string): Promise<MessageExt | undefined>
 
   // Members
@@ -81,7 +96,7 @@ export interface Broker extends AsyncDisposable {
 
   // Offsets
 
-  /** Next offset to consume of each queue of the topic; queues that the group never started are absent (14). */
+  /** How far the group is in each queue of the topic; queues that it never started are absent (14). */
   committedOffsets(group: string, topic: string): Promise<readonly QueueOffset[]>
   /**
    * Stores where a group starts, for queues on which it has no offset yet; others keep theirs.
@@ -98,6 +113,11 @@ export interface Broker extends AsyncDisposable {
     commits: readonly OffsetCommit[],
   ): Promise<readonly boolean[]>
 
+  /** How far one member of a broadcasting group is: RocketMQ keeps that in a file of each client. */
+  localOffsets(group: string, clientId: string, topic: string): Promise<readonly QueueOffset[]>
+  /** Stores how far a member of a broadcasting group is. Needs no lock: nobody else writes it. */
+  commitLocalOffsets(group: string, clientId: string, offsets: readonly QueueOffset[]): Promise<void>
+
   // Groups
 
   groupConfig(group: string): Promise<GroupConfig | undefined>
@@ -106,14 +126,30 @@ export interface Broker extends AsyncDisposable {
   groupTopics(group: string): Promise<readonly string[]>
   progress(group: string, topic?: string): Promise<readonly GroupProgress[]>
 
-  // Dead letters
+  // Failures
 
   /**
-   * Moves messages to the dead letters of the group and the committed offset past them, in one step where the
-   * broker can. False when the lock was lost: nothing was moved. A replayed message returns to its own entry.
+   * Moves failed messages to the group's retry topic, each after its delay, and marks them as done in their queue,
+   * in one step where the broker can (36). False when the lock was lost: nothing was moved.
    */
-  deadLetter(fence: Fence, letters: readonly DeadMessage[], commitTo: number | null): Promise<boolean>
+  sendBack(fence: Fence, failures: readonly FailedMessage[]): Promise<boolean>
+  /**
+   * Moves messages to the dead letters of the group and marks them as done in their queue, in one step where the
+   * broker can; `commitTo` also moves the committed offset. False when the lock was lost: nothing was moved.
+   * A replayed message returns to its own entry. `parkKeys` parks the keys of these messages in the same step.
+   */
+  deadLetter(
+    fence: Fence,
+    letters: readonly DeadMessage[],
+    commitTo: number | null,
+    options?: { readonly parkKeys?: boolean },
+  ): Promise<boolean>
   readonly deadLetters: DeadLetterStore
+  /** Keys whose messages follow a dead one. Absent: the broker cannot hold a key back. */
+  readonly parkedKeys?: ParkedKeys
+
+  /** What people change by command. */
+  readonly admin: BrokerAdmin
 
   /** Attempts that survive a crash and a change of owner. Absent: the client counts in its memory, as RocketMQ's does. */
   readonly attempts?: AttemptStore
@@ -121,6 +157,8 @@ export interface Broker extends AsyncDisposable {
   readonly redelivery?: RedeliveryLane
   /** Checks the invariants on what is stored. */
   readonly audit?: (filter: AuditFilter) => Promise<AuditReport>
+  /** A record of deliveries, for groups that want one. Absent: the broker keeps none. */
+  readonly journal?: DeliveryJournal
 
   /** Calls `listener` for what happens at the broker. Returns a function that ends it. */
   onNotification(listener: (notification: BrokerNotification) => void): () => void
@@ -134,12 +172,17 @@ export interface BrokerCapabilities {
   readonly atomicAcrossQueues: boolean
   /** Bodies of zero bytes are stored. */
   readonly emptyBodies: boolean
+  /** Members of a concurrent group lock their queues too, so that what they settle is fenced. */
+  readonly concurrentLocks: boolean
 }
 
 /** Messages for one queue: they get contiguous offsets, in this order. */
 export interface SendGroup {
   readonly mq: MessageQueue
+  /** All of them delayed, or none. */
   readonly messages: readonly Message[]
+  /** How many queues the selector of a key chose from. ROUTE_CHANGED when the topic has another number by now. */
+  readonly queues?: number
 }
 
 export interface PullRequest {
@@ -150,6 +193,8 @@ export interface PullRequest {
   readonly maxMessages: number
   /** Default: everything. */
   readonly subscription?: Subscription
+  /** Of a consumer that keeps order: messages behind a barrier that the group has not passed are held back. */
+  readonly ordered?: boolean
   /** How long to hold the request when nothing is there; 0 answers at once. */
   readonly waitMs: number
   /** Ends a held request with NO_NEW_MSG. */
@@ -169,7 +214,10 @@ export interface PullResult {
 
 export interface QueueOffset {
   readonly mq: MessageQueue
+  /** The next offset to consume: everything below is done with. */
   readonly offset: number
+  /** What is done with beyond it: ascending, disjoint. Absent or empty: nothing. */
+  readonly ahead?: readonly DoneRange[]
 }
 
 export interface OffsetCommit extends QueueOffset {
@@ -203,6 +251,67 @@ export interface DeadMessage {
   readonly lastError: string | null
 }
 
+/** A message that is to come again later. */
+export interface FailedMessage extends DeadMessage {
+  /** Milliseconds until it comes again; RocketMQ's delay level of the attempt where the handler asked for nothing else. */
+  readonly delayMs: number
+}
+
+/** `reopened`: none of these keys is parked any more, and nothing was moved. */
+export type ParkOutcome = 'parked' | 'reopened' | 'lost'
+
+export interface ParkedKeys {
+  /** Keys of the queue that are parked now. */
+  list(fence: Fence): Promise<readonly string[]>
+  /**
+   * Moves messages of parked keys behind the dead letter of their key, in the state `parked`, and marks them as done.
+   * All or none: `reopened` when a key of them is no longer parked.
+   */
+  park(fence: Fence, messages: readonly MessageExt[], commitTo: number | null): Promise<ParkOutcome>
+}
+
+/** Administration. Every change is durable when its promise resolves. */
+export interface BrokerAdmin {
+  /** Changes a topic (17). A change of the number of queues raises a barrier. TOPIC_NOT_FOUND, INVALID_ARGUMENT. */
+  alterTopic(topic: string, change: TopicChange): Promise<TopicConfig>
+  /** Deletes a topic with its messages and every group's offsets on it (215). GROUP_ACTIVE while members consume it. */
+  deleteTopic(topic: string): Promise<void>
+  /** Barriers of a topic that some group has not passed yet, oldest first. */
+  barriers(topic: string): Promise<readonly Barrier[]>
+  /** Creates a group (200). GROUP_EXISTS. */
+  createGroup(spec: GroupSpec): Promise<GroupConfig>
+  alterGroup(group: string, change: GroupChange): Promise<GroupConfig>
+  /** Deletes a group with its offsets, attempts and dead letters (207). GROUP_ACTIVE while it has members. */
+  deleteGroup(group: string): Promise<void>
+  /**
+   * Moves committed offsets wherever they shall be (222). GROUP_ACTIVE while members live, unless `force`: then their
+   * locks are taken away, so that late commits of theirs are refused. GROUP_CONFLICT for a broadcasting group.
+   * Offsets are brought within the queue's bounds; what was done with beyond them is forgotten (`ahead` is ignored).
+   */
+  resetOffsets(
+    group: string,
+    offsets: readonly QueueOffset[],
+    options: { readonly force: boolean },
+  ): Promise<readonly OffsetReset[]>
+}
+
+export interface OffsetReset extends ResetCount {
+  readonly mq: MessageQueue
+  /** `null`: the group had none. */
+  readonly from: number | null
+  readonly to: number
+}
+
+export interface DeliveryJournal {
+  /**
+   * Adds what happened to one batch to the record; kept also when the fence is stale, since it says what happened.
+   * `ordering` is what the consumer keeps in order, and what an audit holds it to.
+   */
+  record(fence: Fence, deliveries: readonly Delivery[], ordering: DeliveryOrdering): Promise<void>
+  /** What is recorded of a message, in the order in which it happened. The oldest records go when there are many. */
+  read(msgId: string, group?: string): Promise<readonly JournalEntry[]>
+}
+
 export interface DeadLetterStore {
   /** In the order of their queues and offsets; pages by `after`, an id-independent cursor from the previous page. */
   list(
@@ -220,6 +329,11 @@ export interface DeadLetterStore {
     deadLetter: DeadLetter,
     options: { readonly toTopic?: string; readonly maxReplays?: number },
   ): Promise<ReplayOutcome>
+  /**
+   * Deletes dead letters for good, and reopens parked keys that have none left. Answers how many were there;
+   * one that waits in the redelivery lane is not purged.
+   */
+  purge(deadLetters: readonly DeadLetter[]): Promise<number>
 }
 
 /** A message of a queue as attempts are counted: `replay` is 0 for the live one, n for its n-th replay. */
@@ -232,8 +346,11 @@ export interface AttemptPosition {
 export interface AttemptStore {
   /** The handler starts now: one attempt more for each, before anything else happens. */
   start(fence: Fence, positions: readonly AttemptPosition[]): Promise<boolean>
-  /** The handler of this queue runs in that process from now on; it may outlive its client. */
-  runsIn(fence: Fence, process: HandlerProcess | null): Promise<boolean>
+  /**
+   * A handler of this queue runs in that process from now on; it may outlive its client. Of handlers that run at once
+   * each has a slot of its own, from 0 (the default); what was recorded in the slot before is forgotten.
+   */
+  runsIn(fence: Fence, process: HandlerProcess, slot?: number): Promise<boolean>
   /** The handler failed: the count it has reached, why, and when it is tried again (`null`: when a person says so). */
   fail(fence: Fence, failures: readonly AttemptFailure[]): Promise<boolean>
   /** A started attempt does not count (the handler was missing, or a stop cut it short). */

@@ -1,13 +1,30 @@
 export type {
   AuditReport,
   Broker,
+  BrokerAdmin,
   BrokerNotification,
   LockFilter,
   LockRelease,
+  OffsetReset,
+  PullResult,
+  PullStatus,
   Violation,
 } from './broker.ts'
+export {
+  ALLOCATE_STRATEGIES,
+  ALLOCATE_STRATEGY_NAMES,
+  type AllocateMessageQueueStrategy,
+  type AllocateStrategyName,
+  allocateByConfig,
+} from './client/allocate.ts'
+export { ConcurrentConsumer } from './client/concurrent-consumer.ts'
+export type { ConsumeHook, ConsumeHookContext, ConsumeReturnType } from './client/consume-hook.ts'
 export type { ConsumerEvent, ConsumerSummary } from './client/consumer-events.ts'
-export type { OrderlyConsumerOptions } from './client/consumer-options.ts'
+export type {
+  ConcurrentConsumerOptions,
+  ConsumerOptions,
+  OrderlyConsumerOptions,
+} from './client/consumer-options.ts'
 export type {
   ConsumeContext,
   ConsumeResult,
@@ -16,21 +33,65 @@ export type {
   MessageListener,
 } from './client/listener.ts'
 export { OrderlyConsumer } from './client/orderly-consumer.ts'
-export { type BatchResult, Producer, type SendOptions, type SendResult } from './client/producer.ts'
+export {
+  type BatchResult,
+  Producer,
+  type ProducerOptions,
+  type SendOptions,
+  type SendResult,
+} from './client/producer.ts'
+export { PullConsumer } from './client/pull-consumer.ts'
+export type {
+  AssignResult,
+  HeldQueue,
+  PollOptions,
+  PullConsumerOptions,
+  PullEvent,
+  PullOptions,
+} from './client/pull-options.ts'
 export { type MessageQueueSelector, SELECTOR_NAMES, type SelectorName } from './client/selectors.ts'
+export { ON_EXHAUSTED, type OnExhausted } from './client/settlement.ts'
+export { type WaitPlace, waitForMessages } from './client/wait-for-messages.ts'
 export { ExecHandler } from './handlers/exec-handler.ts'
+export { ModuleHandler, type ModuleHandlerOptions } from './handlers/module-handler.ts'
+export type { ModuleMessage } from './handlers/module-message.ts'
+export type {
+  ModuleAnswer,
+  ModuleBatchListener,
+  ModuleContext,
+  ModuleListener,
+} from './handlers/module-thread.ts'
 export { PipeHandler } from './handlers/pipe-handler.ts'
 export { closestName } from './model/closest-name.ts'
 export type { DeadLetter, DeadLetterFilter, DeadLetterState } from './model/dead-letter.ts'
+export type { Delivery, DeliveryEvent, DeliveryOrdering, JournalEntry } from './model/delivery.ts'
 export { formatDuration, parseDuration } from './model/duration.ts'
 export { InvariantViolation, RMQ_ERROR_CODES, RmqError, type RmqErrorCode } from './model/errors.ts'
-export type { GroupConfig, GroupMember, GroupProgress, Subscription } from './model/group.ts'
+export type {
+  ConsumeMode,
+  ConsumerStatus,
+  GroupChange,
+  GroupConfig,
+  GroupMember,
+  GroupProgress,
+  GroupSpec,
+  MessageModel,
+  QueueStatus,
+  Subscription,
+  TopicStatus,
+} from './model/group.ts'
 export { queueOf } from './model/hash.ts'
-export { BODY_BYTES_MAX, PULL_BATCH_MAX, QUEUES_PER_TOPIC_MAX } from './model/limits.ts'
+export {
+  BODY_BYTES_MAX,
+  CONCURRENT_RECONSUME_TIMES_MAX,
+  PULL_BATCH_MAX,
+  QUEUES_PER_TOPIC_MAX,
+} from './model/limits.ts'
 export type { LockHolder, QueueLock } from './model/lock.ts'
 export type { Message, MessageExt } from './model/message.ts'
-export type { MessageQueue } from './model/message-queue.ts'
+export { type MessageQueue, queueKey } from './model/message-queue.ts'
 export { type MessageRecord, recordLine, toRecord } from './model/message-record.ts'
+export { isSystemTopic, retryTopicOf } from './model/names.ts'
 export {
   type OffsetRange,
   type OffsetSpec,
@@ -40,13 +101,17 @@ export {
 } from './model/offset-spec.ts'
 export { type InputMessage, parseRecordLine } from './model/record-input.ts'
 export { formatSize, parseSize } from './model/size.ts'
+export { checkSubscription } from './model/subscription.ts'
 export { matchesTags, parseTagExpression } from './model/tag-expression.ts'
 export { parseTime } from './model/time.ts'
 export {
+  type Barrier,
   HASH_RULES,
   type HashRule,
   type QueueStats,
+  type TopicChange,
   type TopicConfig,
+  type TopicPerm,
   type TopicSpec,
 } from './model/topic.ts'
 export { openBaseline } from './open-baseline.ts'
@@ -74,7 +139,17 @@ export { ProducerRole } from './ops/bench/producer-role.ts'
 export type { BenchReport, BenchRow } from './ops/bench/report.ts'
 export type { BenchProducer } from './ops/bench/send-workload.ts'
 export type { BenchSettings } from './ops/bench/settings.ts'
+export {
+  countDeadLetters,
+  DEAD_LETTER_TRAITS,
+  type DeadLetterCount,
+  type DeadLetterTrait,
+} from './ops/dead-letter-counts.ts'
+export { assertGroupIdle } from './ops/group-idle.ts'
+export { type CloneTarget, planClone, planReset, type ResetTarget } from './ops/offset-plans.ts'
 export { Pace } from './ops/pace.ts'
+export { type GroupDrain, type KeyMove, planQueues, type QueuePlan } from './ops/queue-plan.ts'
+export { type PurgeOptions, type PurgeSummary, purgeDeadLetters } from './ops/purge.ts'
 export { type ReplayOptions, replayDeadLetters } from './ops/replay.ts'
 export type { ReplayResult, ReplayStatus, ReplaySummary } from './ops/replay-result.ts'
 export { verify } from './ops/verify.ts'

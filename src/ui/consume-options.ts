@@ -1,5 +1,14 @@
 import { custom } from '@oclif/core/flags'
-import { type OffsetSpec, type OrderlyConsumerOptions, parseOffsetSpec, RmqError } from '../core/index.ts'
+import {
+  type AllocateStrategyName,
+  type ConcurrentConsumerOptions,
+  checkSubscription,
+  type OffsetSpec,
+  type OnExhausted,
+  type OrderlyConsumerOptions,
+  parseOffsetSpec,
+  RmqError,
+} from '../core/index.ts'
 
 type From = NonNullable<OrderlyConsumerOptions['from']>
 
@@ -36,13 +45,28 @@ export function parseTopics(text: string): readonly string[] {
 }
 
 export interface ConsumeFlags {
+  readonly orderly: boolean
   readonly tag?: string | undefined
+  readonly sql?: string | undefined
+  readonly broadcast: boolean
   readonly from?: From | undefined
+  readonly exec?: string | undefined
+  readonly pipe?: string | undefined
+  readonly handler?: string | undefined
+  readonly format?: string | undefined
+  readonly raw?: boolean | undefined
+  readonly raw0?: boolean | undefined
   readonly batch?: number | undefined
+  readonly threads?: number | undefined
+  readonly 'per-key'?: number | undefined
+  readonly 'manual-commit': boolean
   readonly 'max-reconsume'?: number | undefined
-  readonly 'on-exhausted'?: 'dlq' | 'block' | undefined
+  readonly 'on-exhausted'?: OnExhausted | undefined
   readonly suspend?: number | undefined
   readonly 'suspend-max'?: number | undefined
+  readonly 'consume-timeout'?: number | undefined
+  readonly trace: boolean
+  readonly allocate?: AllocateStrategyName | undefined
   readonly 'lock-ttl'?: number | undefined
   readonly 'client-id'?: string | undefined
   readonly count?: number | undefined
@@ -51,25 +75,84 @@ export interface ConsumeFlags {
   readonly 'drain-timeout'?: number | undefined
 }
 
+const HANDLERS = ['exec', 'pipe', 'handler', 'format', 'raw', 'raw0'] as const
+/** What only makes sense where messages are handled in no order. */
+const CONCURRENT_ONLY = ['threads', 'consume-timeout'] as const
+
+/** Refuses flags that contradict each other, and filters that nobody understands. INVALID_ARGUMENT. */
+export function checkConsumeFlags(flags: ConsumeFlags): void {
+  const handlers = HANDLERS.filter((name) => flags[name])
+  if (handlers.length > 1) {
+    throw new RmqError(
+      'INVALID_ARGUMENT',
+      `${handlers.map((name) => `--${name}`).join(' and ')} exclude each other`,
+      { why: 'a message has one handler: stdout, --exec, --pipe or --handler', hint: 'keep one of them' },
+    )
+  }
+  const stray = flags.orderly ? CONCURRENT_ONLY.find((name) => flags[name] !== undefined) : undefined
+  if (stray) {
+    throw new RmqError('INVALID_ARGUMENT', `--${stray} and --orderly exclude each other`, {
+      why: 'with --orderly a queue has one handler at a time, or --per-key N of them',
+      hint: stray === 'threads' ? 'use --per-key N, or leave out --orderly' : 'leave out one of them',
+    })
+  }
+  if (flags['manual-commit'] && !flags.pipe && !flags.handler) {
+    throw new RmqError('INVALID_ARGUMENT', '--manual-commit needs a handler that can say commit', {
+      why: 'stdout and --exec know success and failure only',
+      hint: 'use --pipe or --handler',
+    })
+  }
+  if (flags['manual-commit'] && (flags['per-key'] ?? 1) > 1) {
+    throw new RmqError('INVALID_ARGUMENT', '--manual-commit and --per-key exclude each other', {
+      why: 'a commit would cover messages of keys that are still being handled',
+      hint: 'leave out one of them',
+    })
+  }
+  if (flags.tag !== undefined) checkFilter('TAG', flags.tag)
+  if (flags.sql !== undefined) checkFilter('SQL92', flags.sql)
+}
+
+function checkFilter(expressionType: 'TAG' | 'SQL92', expression: string): void {
+  checkSubscription({ topic: '', expressionType, expression })
+}
+
 /** What the flags say, in the consumer's words. What is not said is left to the consumer. */
-export function consumerOptions(
-  flags: ConsumeFlags,
-): Omit<OrderlyConsumerOptions, 'group' | 'topics' | 'onEvent'> {
+export function orderlyOptions(flags: ConsumeFlags): Omit<OrderlyConsumerOptions, 'group' | 'topics'> {
   return withoutUndefined({
+    ...commonOptions(flags),
+    onExhausted: flags['on-exhausted'],
+    perKey: flags['per-key'],
+    autoCommit: !flags['manual-commit'],
+  })
+}
+
+export function concurrentOptions(flags: ConsumeFlags): Omit<ConcurrentConsumerOptions, 'group' | 'topics'> {
+  return withoutUndefined({
+    ...commonOptions(flags),
+    threads: flags.threads,
+    consumeTimeoutMs: flags['consume-timeout'],
+  })
+}
+
+function commonOptions(flags: ConsumeFlags) {
+  return {
     tags: flags.tag,
+    sql: flags.sql,
+    messageModel: flags.broadcast ? ('broadcasting' as const) : undefined,
     from: flags.from,
     batch: flags.batch,
     maxReconsumeTimes: flags['max-reconsume'],
-    onExhausted: flags['on-exhausted'],
     suspendMs: flags.suspend,
     suspendMaxMs: flags['suspend-max'],
+    trace: flags.trace ? true : undefined,
+    allocate: flags.allocate,
     lockTtlMs: flags['lock-ttl'],
     clientId: flags['client-id'],
     count: flags.count,
     exitAtEnd: flags['exit-at-end'],
     idleTimeoutMs: flags['idle-timeout'],
     drainTimeoutMs: flags['drain-timeout'],
-  })
+  }
 }
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

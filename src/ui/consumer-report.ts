@@ -51,6 +51,23 @@ export class ConsumerReport {
             `(rmq dlq show -g ${this.#options.group} ${event.message.msgId})`,
         )
         break
+      case 'parked':
+        if (this.#isNews(`parked ${event.message.key}`)) {
+          this.#options.say(
+            `parked ${nameOf(event.message)} behind the dead letter of its key (rmq dlq replay -g ${this.#options.group})`,
+          )
+        }
+        break
+      case 'dropped':
+        this.#options.caution(
+          `gave up ${nameOf(event.message)}: ${reasonOf(event.error)}; a broadcasting group has no dead letters`,
+        )
+        break
+      case 'timed-out':
+        this.#options.caution(
+          `${nameOf(event.message)} runs longer than ${formatElapsed(event.afterMs)} and was sent back; its handler still runs`,
+        )
+        break
       case 'blocked':
         this.#options.caution(
           `${nameOf(event.message)} failed ${attemptsOf(event.attempts)} and blocks its queue until a person helps: ` +
@@ -90,6 +107,7 @@ export class ConsumerReport {
         if (!this.#keylessTold) this.#delivered(messages)
         return handler.consume(messages, context)
       },
+      ...(handler.open && { open: () => handler.open?.() ?? Promise.resolve() }),
       close: () => handler.close(),
     }
   }
@@ -105,9 +123,12 @@ export class ConsumerReport {
 
   /** The last line of a run. `signal` is the one that ended it. */
   summary(summary: ConsumerSummary, signal: NodeJS.Signals | undefined): string {
-    const { consumed, deadLettered, failed } = summary
+    const { consumed, deadLettered, parked, sentBack, dropped, failed } = summary
     const counts = [`consumed ${formatCount(consumed)}`]
     if (deadLettered > 0) counts.push(`dead-lettered ${formatCount(deadLettered)}`)
+    if (parked > 0) counts.push(`parked ${formatCount(parked)}`)
+    if (sentBack > 0) counts.push(`sent back for a retry ${formatCount(sentBack)}`)
+    if (dropped > 0) counts.push(`given up ${formatCount(dropped)}`)
     if (failed > 0) counts.push(`failed runs ${formatCount(failed)}`)
     const why = signal === undefined ? '' : `stopped by ${signal}: `
     const end = summary.drained ? '' : '; a handler was cut short, its messages come again'

@@ -45,6 +45,7 @@ export function deadLetterRecord(letter: DeadLetter) {
     replays: letter.replays,
     replayedAt: timeOrNull(letter.replayedAt),
     settledAt: timeOrNull(letter.settledAt),
+    resetAt: timeOrNull(letter.resetAt),
   }
 }
 
@@ -91,6 +92,7 @@ export function deadLetterFacts(letter: DeadLetter) {
     ['replays', letter.replays],
     ['replayed', instant(letter.replayedAt)],
     ['settled', instant(letter.settledAt)],
+    ['round came again', instant(letter.resetAt)],
     ['body size', message.body.length],
     ['body', textOf(bufferOf(message.body))],
   ] as const

@@ -1,12 +1,12 @@
 import { option, string } from '@oclif/core/flags'
 import type { DeadLetterFilter, DeadLetterState } from '../core/index.ts'
-import { timeFlag, topicFlag } from './flags.ts'
+import { keyFlag, timeFlag, topicFlag } from './flags.ts'
 
 /** Which dead letters are meant: the same for every command of them. */
 export const dlqFilterFlags = {
   topic: topicFlag({ description: 'Only those that came from this topic.' }),
-  key: string({ description: 'Only this ordering key, exactly.', helpValue: 'KEY' }),
-  'not-key': string({ description: 'All but this ordering key.', helpValue: 'KEY', exclusive: ['key'] }),
+  key: keyFlag({ description: 'Only this ordering key, exactly.' }),
+  'not-key': keyFlag({ description: 'All but this ordering key.', exclusive: ['key'] }),
   tag: string({ description: "Only these tags: 'A || B'.", helpValue: 'EXPR' }),
   since: timeFlag({ description: 'Dead-lettered at this time or later.' }),
   until: timeFlag({ description: 'Dead-lettered before this time.' }),

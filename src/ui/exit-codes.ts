@@ -35,6 +35,7 @@ export const EXIT_CODES = {
   LOCK_HELD: EXIT.conflict,
   LOCK_LOST: EXIT.conflict,
   SCHEMA_TOO_NEW: EXIT.conflict,
+  ROUTE_CHANGED: EXIT.conflict,
   TOPIC_READ_ONLY: EXIT.conflict,
   UNSUPPORTED_BY_BROKER: EXIT.usage,
   STORE_BUSY: EXIT.failure,

@@ -1,6 +1,7 @@
 import { boolean, custom } from '@oclif/core/flags'
 import type { OffsetRange, OffsetSpec } from '../core/index.ts'
 import { parseDuration, parseOffsetRange, parseOffsetSpec, parseSize, parseTime } from '../core/index.ts'
+import { assertKey } from './argument-text.ts'
 
 /** Kinds of flag values that several commands share. Each parser throws INVALID_ARGUMENT with an example. */
 
@@ -29,6 +30,15 @@ export const offsetFlag = custom<OffsetSpec>({
 export const offsetRangeFlag = custom<OffsetRange>({
   parse: async (text) => parseOffsetRange(text, Date.now()),
   helpValue: 'OFFSET',
+})
+
+/** An ordering or lookup key, as text that can be trusted: see `assertKey`. */
+export const keyFlag = custom<string>({
+  parse: async (key) => {
+    assertKey(key, 'the key')
+    return key
+  },
+  helpValue: 'KEY',
 })
 
 /** For commands that may fall back on RMQ_GROUP and the group `default`; see `BaseCommand.groupOrDefault`. */

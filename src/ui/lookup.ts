@@ -1,4 +1,4 @@
-import { type Broker, closestName, type GroupConfig, RmqError } from '../core/index.ts'
+import { type Broker, closestName, type GroupConfig, RmqError, type TopicConfig } from '../core/index.ts'
 
 /** @throws RmqError GROUP_NOT_FOUND with the name that was probably meant */
 export async function requireGroup(broker: Broker, group: string): Promise<GroupConfig> {
@@ -11,6 +11,14 @@ export async function requireGroup(broker: Broker, group: string): Promise<Group
     hint: closest ? `did you mean ${closest}? see: rmq groups list` : 'rmq groups list',
     details: { group, ...(closest ? { closest } : undefined) },
   })
+}
+
+/** @throws RmqError TOPIC_NOT_FOUND, in the broker's words */
+export async function requireTopicConfig(broker: Broker, topic: string): Promise<TopicConfig> {
+  await requireTopic(broker, topic)
+  const config = await broker.topicConfig(topic)
+  if (config) return config
+  throw new RmqError('TOPIC_NOT_FOUND', `topic ${topic} was deleted a moment ago`)
 }
 
 /** @throws RmqError TOPIC_NOT_FOUND, in the broker's words */

@@ -1,10 +1,6 @@
 import { RmqError } from '../core/index.ts'
-import {
-  type MessageTemplate,
-  messageTemplate,
-  refuseDamaged,
-  type TemplateFlags,
-} from './input/message-template.ts'
+import { refuseDamaged } from './argument-text.ts'
+import { type MessageTemplate, messageTemplate, type TemplateFlags } from './input/message-template.ts'
 import type { InputFormat } from './input/record-reader.ts'
 
 export interface SendPlanFlags extends TemplateFlags {

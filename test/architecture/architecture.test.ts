@@ -5,7 +5,7 @@ import { importsOf } from './imports.ts'
 import { ambientUses, strayStatements } from './purity.ts'
 import { readSources } from './sources.ts'
 
-const sources = readSources(['src'], ['.ts', '.tsx'])
+const sources = readSources(['src'], ['.ts', '.tsx', '.generated.js'])
 const imports = importsOf(sources)
 
 describe('the house', () => {

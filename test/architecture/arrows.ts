@@ -78,8 +78,8 @@ const ZONES: readonly Zone[] = [
     name: 'core/client',
     contains: within('core/client'),
     mayImport: ['core/broker', 'core/model', 'core/runtime'],
-    // For the host's name in a client id.
-    mayUse: ['node:events', 'node:os'],
+    // For the host's name in a client id, and for MD5 in the ring of consistent hashing.
+    mayUse: ['node:crypto', 'node:events', 'node:os'],
   },
   {
     name: 'core/ops',
@@ -91,7 +91,8 @@ const ZONES: readonly Zone[] = [
     name: 'core/handlers',
     contains: within('core/handlers'),
     mayImport: ['core/client', 'core/broker', 'core/model', 'core/runtime', 'core/process-table'],
-    mayUse: ['node:*'],
+    // `moduleUrl` is the user's own module, which only the handler thread imports.
+    mayUse: ['node:*', 'moduleUrl'],
   },
   {
     name: 'core/sqlite',

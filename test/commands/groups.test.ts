@@ -26,11 +26,21 @@ it('lists groups with members and lag', async () => {
     const json = await rmq(['groups', 'list', '--json'], { db })
     expect(JSON.parse(json.stdout)).toEqual({
       groups: [
-        { group: 'mailer', topics: ['orders'], members: 1, lag: 2, maxReconsume: -1, state: 'active' },
+        {
+          group: 'mailer',
+          topics: ['orders'],
+          members: 1,
+          lag: 2,
+          maxReconsume: -1,
+          suspendMs: 1000,
+          consumeEnable: true,
+          trace: false,
+          state: 'active',
+        },
       ],
     })
     const text = await rmq(['groups', 'list'], { db })
-    expect(text.stdout).toBe('mailer\torders\t1\t2\tunlimited\tactive\n')
+    expect(text.stdout).toBe('mailer\torders\t1\t2\tunlimited\tactive\t1s\tfalse\n')
   })
   const left = JSON.parse((await rmq(['groups', 'list', '--json'], { db })).stdout)
   expect(left.groups).toMatchObject([{ group: 'mailer', members: 0, state: 'inactive' }])
@@ -51,7 +61,7 @@ it('describes a group: its members and how far each queue is', async () => {
     })
     const text = await rmq(['groups', 'describe', 'mailer'], { db })
     expect(text.stdout).toContain('\nlag\t2\n')
-    expect(text.stdout).toContain('\norders\t0\t0\t1\t2\t1\tc1\n')
+    expect(text.stdout).toContain('\norders\t0\t0\t1\t2\t1\t0\tc1\n')
   })
 })
 

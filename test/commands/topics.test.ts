@@ -80,7 +80,7 @@ it('describes a topic and its queues', async () => {
     barrier: null,
   })
   const text = await rmq(['topics', 'describe', 'orders'], { db })
-  expect(text.stdout.split('\n').slice(-3)).toEqual(['0\t0\t0\t0', '1\t0\t2\t2', ''])
+  expect(text.stdout.split('\n').slice(-3)).toEqual(['0\t0\t0\t0\tlive', '1\t0\t2\t2\tlive', ''])
 })
 
 it('names the topic that was probably meant', async () => {

@@ -1,13 +1,15 @@
-import type { ConsumeContext, ConsumeStatus, Handler } from '../../src/core/client/listener.ts'
+import type { ConsumeContext, Handler } from '../../src/core/client/listener.ts'
 import type { HandlerProcess } from '../../src/core/model/lock.ts'
 import type { MessageExt } from '../../src/core/model/message.ts'
-import type { SimMessage } from './checker/model.ts'
+import type { RunEnd, SimMessage } from './checker/model.ts'
 import type { GroupPlan } from './plan.ts'
 import { handlerKey, type SimProcess } from './process.ts'
 import type { Simulation } from './simulation.ts'
 
+type Status = Exclude<RunEnd, 'cut'>
+
 interface Verdict {
-  readonly status: ConsumeStatus
+  readonly status: Status
   /** The consumer's process dies in the middle. */
   readonly isFatal: boolean
   readonly afterMs: number
@@ -30,7 +32,7 @@ function runHere(
   group: GroupPlan,
   messages: readonly MessageExt[],
   context: ConsumeContext,
-): ConsumeStatus | Promise<ConsumeStatus> {
+): Status | Promise<Status> {
   const { checker, world } = sim
   const verdict = judge(sim, group, messages)
   const run = checker.beginRun(process, group, context.mq, messages, context.attempt)
@@ -43,7 +45,7 @@ function runHere(
   }
   if (verdict.isFatal) world.schedule(undefined, verdict.afterMs / 2, 'crash', () => process.kill())
   return new Promise((resolve) => {
-    const end = (status: ConsumeStatus, how: ConsumeStatus | 'cut') => {
+    const end = (status: Status, how: RunEnd) => {
       context.signal.removeEventListener('abort', stop)
       if (run.end !== undefined) return
       checker.endRun(run, how)
@@ -68,7 +70,7 @@ async function runInChild(
   group: GroupPlan,
   messages: readonly MessageExt[],
   context: ConsumeContext,
-): Promise<ConsumeStatus> {
+): Promise<Status> {
   const { checker, world } = sim
   const child: HandlerProcess = { pid: world.chance.int(500, 520), startTime: `h${world.steps}` }
   const key = handlerKey(child)
@@ -87,7 +89,7 @@ async function runInChild(
   const run = checker.beginRun(process, group, context.mq, messages, context.attempt)
   if (verdict.isFatal) world.schedule(undefined, verdict.afterMs / 2, 'crash', () => process.kill())
   return new Promise((resolve) => {
-    const end = (how: ConsumeStatus | 'cut') => {
+    const end = (how: RunEnd) => {
       context.signal.removeEventListener('abort', stop)
       if (run.end !== undefined) return
       world.handlerEnded(key)
@@ -119,7 +121,7 @@ function judgeOne(
   { plan, isCalm, world: { chance } }: Simulation,
   group: GroupPlan,
   message: MessageExt,
-): ConsumeStatus | 'fatal' {
+): Status | 'fatal' {
   const { kind } = JSON.parse(Buffer.from(message.body).toString()) as SimMessage
   const isReplayed = message.redelivery !== undefined
   const isUnlimited = group.maxReconsumeTimes < 0

@@ -63,6 +63,7 @@ export class Producers {
         checker.observe(process)
         for (const [i, message] of messages.entries()) {
           const { queueId, queueOffset } = sent.result(i)
+          if (queueOffset === null) throw new BrokenInvariant(5, 'a message without delay has no offset')
           checker.messages.acknowledged(message, topic, queueId, queueOffset)
         }
       }

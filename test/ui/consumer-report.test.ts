@@ -124,7 +124,8 @@ describe('ConsumerReport', () => {
   it('sums up', () => {
     const { report, wait } = reporter()
     wait(1234)
-    const summary = { consumed: 13341, deadLettered: 0, failed: 0, drained: true }
+    const none = { deadLettered: 0, parked: 0, sentBack: 0, dropped: 0, failed: 0 }
+    const summary = { ...none, consumed: 13341, drained: true }
     expect(report.summary(summary, undefined)).toBe('consumed 13,341 in 1.2 s')
     expect(report.summary({ ...summary, deadLettered: 1, failed: 4, drained: false }, 'SIGTERM')).toBe(
       'stopped by SIGTERM: consumed 13,341, dead-lettered 1, failed runs 4 in 1.2 s; ' +

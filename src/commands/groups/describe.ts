@@ -2,10 +2,16 @@ import { string } from '@oclif/core/args'
 import { boolean } from '@oclif/core/flags'
 import { BaseCommand } from '../../ui/base-command.ts'
 import { instant } from '../../ui/cell.ts'
-import { progressColumns } from '../../ui/columns.ts'
-import { blockedColumns, maxReconsumeText, memberColumns } from '../../ui/group-columns.ts'
-import { type GroupSummary, groupDetailRecord, summarizeGroup } from '../../ui/group-summary.ts'
+import {
+  blockedColumns,
+  groupQueueColumns,
+  maxReconsumeText,
+  memberColumns,
+  pausedColumns,
+} from '../../ui/group-columns.ts'
+import { type GroupSummary, groupDetailRecord, modeOf, summarizeGroup } from '../../ui/group-summary.ts'
 import { requireGroup } from '../../ui/lookup.ts'
+import { pausedQueues } from '../../ui/member-records.ts'
 import { pause } from '../../ui/pause.ts'
 import { listenForStop } from '../../ui/signals.ts'
 import type { Column } from '../../ui/table.ts'
@@ -20,6 +26,7 @@ export default class GroupsDescribe extends BaseCommand<typeof GroupsDescribe> {
     name: string({ description: 'Name of the group.', required: true, ignoreStdin: true }),
   }
   static override flags = {
+    all: boolean({ description: 'System topics too, such as the one of its retries.' }),
     watch: boolean({ char: 'w', description: 'Print it again whenever it changes, until stopped.' }),
   }
   static override examples = [
@@ -30,7 +37,10 @@ export default class GroupsDescribe extends BaseCommand<typeof GroupsDescribe> {
 
   async run(): Promise<void> {
     const broker = await this.openBroker({ create: false })
-    const look = async () => summarizeGroup(broker, await requireGroup(broker, this.args.name))
+    const look = async () => {
+      const config = await requireGroup(broker, this.args.name)
+      return summarizeGroup(broker, config, { all: this.flags.all })
+    }
     if (this.flags.watch) return this.#watch(look)
     const summary = await look()
     if (this.flags.json) return this.out.json(groupDetailRecord(summary))
@@ -56,19 +66,23 @@ export default class GroupsDescribe extends BaseCommand<typeof GroupsDescribe> {
     }
   }
 
-  async #print({ config, topics, members, progress, lag, state }: GroupSummary): Promise<void> {
+  async #print(summary: GroupSummary): Promise<void> {
+    const { config, topics, members, progress, retry, lag, state } = summary
     await this.out.facts([
       ['group', config.group],
       ['state', state],
       ['topics', topics.join(',') || null],
       ['lag', lag],
-      ['max reconsume', maxReconsumeText(config.maxReconsumeTimes)],
+      ...(retry ? [['waiting for retry', `${retry.waiting}, scheduled: ${retry.scheduled}`] as const] : []),
+      ['max reconsume', maxReconsumeText(config.maxReconsumeTimes, modeOf(summary))],
       ['suspend', `${config.suspendMs}ms`],
       ['consume enabled', config.consumeEnable],
+      ['trace', config.trace],
       ['created', instant(config.createdAt)],
     ])
     await this.#block(memberColumns, members)
-    await this.#block(progressColumns, progress)
+    await this.#block(groupQueueColumns, progress)
+    await this.#block(pausedColumns, pausedQueues(members))
     await this.#block(
       blockedColumns,
       progress.filter((queue) => queue.blocked),

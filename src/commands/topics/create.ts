@@ -1,10 +1,17 @@
 import { string } from '@oclif/core/args'
 import { boolean, integer, option } from '@oclif/core/flags'
-import { QUEUES_PER_TOPIC_MAX, RmqError, type TopicConfig, type TopicSpec } from '../../core/index.ts'
+import {
+  HASH_RULES,
+  QUEUES_PER_TOPIC_MAX,
+  RmqError,
+  type TopicConfig,
+  type TopicSpec,
+} from '../../core/index.ts'
 import { BaseCommand } from '../../ui/base-command.ts'
 import { topicColumns } from '../../ui/columns.ts'
 import { sizeFlag } from '../../ui/flags.ts'
 import { topicRecord } from '../../ui/records.ts'
+import { retentionFlag } from '../../ui/topic-settings.ts'
 
 export default class TopicsCreate extends BaseCommand<typeof TopicsCreate> {
   static override summary = 'Create a topic.'
@@ -19,8 +26,11 @@ export default class TopicsCreate extends BaseCommand<typeof TopicsCreate> {
       max: QUEUES_PER_TOPIC_MAX,
       helpValue: 'N',
     }),
-    hash: option({ options: ['java'] as const })({
+    hash: option({ options: HASH_RULES })({
       description: 'Which rule maps a key to a queue (default java).',
+    }),
+    retention: retentionFlag({
+      description: 'How long messages are kept at least (default none: for ever).',
     }),
     'max-body': sizeFlag({ description: 'Largest body (default 4MiB).' }),
     'if-not-exists': boolean({ description: 'Succeed when there is a topic of that name.' }),
@@ -32,11 +42,12 @@ export default class TopicsCreate extends BaseCommand<typeof TopicsCreate> {
 
   async run(): Promise<void> {
     const broker = await this.openBroker()
-    const { queues, hash, 'max-body': maxBody } = this.flags
+    const { queues, hash, retention: retentionMs, 'max-body': maxBody } = this.flags
     const spec: TopicSpec = {
       topic: this.args.name,
       ...(queues === undefined ? undefined : { queues }),
       ...(hash === undefined ? undefined : { hash }),
+      ...(retentionMs === undefined ? undefined : { retentionMs }),
       ...(maxBody === undefined ? undefined : { maxBody }),
     }
     const { config, created } = await broker.createTopic(spec).then(
@@ -60,9 +71,10 @@ export default class TopicsCreate extends BaseCommand<typeof TopicsCreate> {
 
   #sayWhatDiffers(spec: TopicSpec, config: TopicConfig): void {
     this.say(`topic ${config.topic} exists, nothing was changed`)
-    for (const field of ['queues', 'hash', 'maxBody'] as const) {
-      if (spec[field] === undefined || spec[field] === config[field]) continue
-      this.caution(`topic ${config.topic} has ${field} ${config[field]}, not ${spec[field]}`)
+    const [asked, is] = [topicRecord({ ...config, ...spec }), topicRecord(config)]
+    for (const field of ['queues', 'hash', 'retention', 'maxBody'] as const) {
+      if (asked[field] === is[field]) continue
+      this.caution(`topic ${config.topic} has ${field} ${is[field] ?? 'none'}, not ${asked[field] ?? 'none'}`)
     }
   }
 }

@@ -1,12 +1,17 @@
 import { string } from '@oclif/core/args'
-import { formatDuration, formatSize, RmqError } from '../../core/index.ts'
 import { BaseCommand } from '../../ui/base-command.ts'
 import { instant } from '../../ui/cell.ts'
 import { queueStatsColumns } from '../../ui/columns.ts'
+import { requireTopicConfig } from '../../ui/lookup.ts'
 import { topicRecord } from '../../ui/records.ts'
+import { barrierDebtColumns, barrierDebts, barrierRecord, barrierText } from '../../ui/topic-barrier.ts'
+import { topicSettingFacts } from '../../ui/topic-settings.ts'
 
 export default class TopicsDescribe extends BaseCommand<typeof TopicsDescribe> {
   static override summary = 'Show a topic and the bounds of its queues.'
+  static override description =
+    'Queues that a change of their number dropped are listed while they hold messages. A barrier stands as long as ' +
+    'an orderly group is not done with what was sent before the change; the last table says in which queues.'
   static override hiddenAliases = ['topic:describe']
   static override args = {
     name: string({ description: 'Name of the topic.', required: true, ignoreStdin: true }),
@@ -18,27 +23,36 @@ export default class TopicsDescribe extends BaseCommand<typeof TopicsDescribe> {
 
   async run(): Promise<void> {
     const broker = await this.openBroker({ create: false })
-    const queues = await broker.queueStats(this.args.name)
-    const config = await broker.topicConfig(this.args.name)
-    if (!config) throw new RmqError('TOPIC_NOT_FOUND', `topic ${this.args.name} was deleted a moment ago`)
+    const config = await requireTopicConfig(broker, this.args.name)
+    const [stats, barriers] = await Promise.all([
+      broker.queueStats(config.topic),
+      broker.admin.barriers(config.topic),
+    ])
+    const queues = stats.map((queue) => ({ ...queue, dropped: queue.mq.queueId >= config.queues }))
     if (this.flags.json) {
-      const queueStats = queues.map(({ mq, minOffset, maxOffset }) => ({
+      const queueStats = queues.map(({ mq, minOffset, maxOffset, dropped }) => ({
         queueId: mq.queueId,
         minOffset,
         maxOffset,
+        dropped,
       }))
-      return this.out.json({ ...topicRecord(config), queueStats, barrier: null })
+      return this.out.json({ ...topicRecord(config), queueStats, barrier: barrierRecord(barriers) })
     }
     await this.out.facts([
       ['topic', config.topic],
-      ['queues', config.queues],
       ['hash', config.hash],
-      ['retention', config.retentionMs === null ? 'none' : formatDuration(config.retentionMs)],
-      ['max body', formatSize(config.maxBody)],
-      ['perm', config.perm],
+      ...topicSettingFacts(config),
       ['created', instant(config.createdAt)],
+      ['barrier', barrierText(barriers)],
     ])
     await this.out.gap()
-    await this.out.table(queueStatsColumns, queues)
+    await this.out.table(
+      [...queueStatsColumns, { header: 'STATE', value: ({ dropped }) => (dropped ? 'dropped' : 'live') }],
+      queues,
+    )
+    const [oldest] = barriers
+    if (!oldest) return
+    await this.out.gap()
+    await this.out.table(barrierDebtColumns, barrierDebts(oldest))
   }
 }

@@ -1,10 +1,14 @@
-import type { AttemptPosition } from '../broker.ts'
 import { invariant } from '../model/errors.ts'
 import { CACHED_MESSAGES_PER_QUEUE_MAX, PULL_BATCH_MAX } from '../model/limits.ts'
 import type { ConsumeServices } from './consume-services.ts'
+import { journalEnd } from './journal.ts'
+import { OrderlyProcessQueue } from './orderly-process-queue.ts'
 import type { OwnedQueue } from './owned-queue.ts'
-import type { ProcessQueueEntry } from './process-queue.ts'
-import type { Settlement } from './settlement.ts'
+import type { Batch } from './process-queue.ts'
+import { reconsumeTimesMax, type Settlement } from './settlement.ts'
+import { type Stored, storeSettlement } from './store-settlement.ts'
+
+export { positionOf } from './store-settlement.ts'
 
 /** What the consume loop does after a batch. */
 export type BatchEnd =
@@ -15,7 +19,7 @@ export type BatchEnd =
 
 /** A batch that ran, or could not be started any more. */
 export interface Settled {
-  readonly batch: readonly ProcessQueueEntry[]
+  readonly batch: Batch
   /** With the run that just ended. */
   readonly attempts: number
   readonly error: string | null
@@ -34,12 +38,32 @@ export function applySettlement(
   settlement: Settlement,
 ): BatchEnd | Promise<BatchEnd> {
   // Only what has to be stored now waits for the broker; an ordinary commit rides with the next flush.
-  if (settlement.kind === 'commit' && !settled.isStored) return conclude(queue, services, settled, settlement)
-  return store(queue, services, settled, settlement).then((isStored) => {
-    if (isStored) return conclude(queue, services, settled, settlement)
-    services.lockLost(queue, true)
-    return putBack(queue, services)
-  })
+  const isLight = settlement.kind === 'commit' || settlement.kind === 'hold' || settlement.kind === 'drop'
+  if (isLight && !settled.isStored) return conclude(queue, services, settled, settlement)
+  return storeSettlement(queue, services, settled, settlement).then((stored) =>
+    afterStore(queue, services, settled, settlement, stored),
+  )
+}
+
+function afterStore(
+  queue: OwnedQueue,
+  services: ConsumeServices,
+  settled: Settled,
+  settlement: Settlement,
+  stored: Stored,
+): BatchEnd {
+  switch (stored) {
+    case 'stored':
+      return conclude(queue, services, settled, settlement)
+    case 'lost':
+      services.lockLost(queue, true)
+      return putBack(queue, services, settled.batch)
+    case 'reopened':
+      // The key was opened meanwhile: its replayed messages are in front of this one now.
+      queue.redeliveryPending = true
+      putBack(queue, services, settled.batch)
+      return { kind: 'suspended', afterMs: 0 }
+  }
 }
 
 /** The broker knows: now the cache and the counters. */
@@ -49,46 +73,104 @@ function conclude(
   settled: Settled,
   settlement: Settlement,
 ): BatchEnd {
+  const { counters } = services
+  const { batch, attempts, error } = settled
+  if (services.journal) journalEnd(queue, services, settled, settlement)
   switch (settlement.kind) {
     case 'commit':
-      services.counters.consumed += settled.batch.length
-      return pass(queue, services)
+      counters.consumed += batch.length
+      return pass(queue, services, batch)
+    case 'hold':
+      counters.consumed += batch.length
+      return hold(queue, services, batch)
+    case 'rollback':
+      return rollback(queue, services, settled, settlement.afterMs)
     case 'dead-letter':
-      services.counters.deadLettered += settled.batch.length
-      for (const { message } of settled.batch) {
-        services.emit({ kind: 'dead-lettered', message, attempts: settled.attempts, error: settled.error })
-      }
-      return pass(queue, services)
+      counters.deadLettered += batch.length
+      if (settlement.parkKeys) queue.parkedKeys = withKeys(queue.parkedKeys, batch)
+      for (const { message } of batch) services.emit({ kind: 'dead-lettered', message, attempts, error })
+      return pass(queue, services, batch)
+    case 'park':
+      counters.parked += batch.length
+      for (const { message } of batch) services.emit({ kind: 'parked', message })
+      return pass(queue, services, batch)
+    case 'send-back': {
+      counters.sentBack += batch.length
+      // It has not left the group: `--count` does not count it yet.
+      services.quota.giveBack(batch.length)
+      emitRetries(services, settled, settlement.delayMs)
+      return pass(queue, services, batch)
+    }
+    case 'drop':
+      counters.dropped += batch.length
+      for (const { message } of batch) services.emit({ kind: 'dropped', message, attempts, error })
+      return pass(queue, services, batch)
     case 'retry':
     case 'block':
       return stay(queue, services, settled, settlement)
     case 'release':
-      return putBack(queue, services)
+      return putBack(queue, services, batch)
   }
 }
 
 /** Leaves the batch where it was: as if it had not been taken. */
-export function putBack(queue: OwnedQueue, services: ConsumeServices): BatchEnd {
-  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain((entry) => entry.attempts))
+export function putBack(queue: OwnedQueue, services: ConsumeServices, batch: Batch): BatchEnd {
+  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain(batch, (entry) => entry.attempts))
   return STOPPED
 }
 
-function pass(queue: OwnedQueue, services: ConsumeServices): BatchEnd {
-  const passed = queue.processQueue.commit()
+function pass(queue: OwnedQueue, services: ConsumeServices, batch: Batch): BatchEnd {
+  const passed = queue.processQueue.commit(batch)
   if (passed.lane === 'live') services.offsets.update(queue.position, passed.nextOffset)
   queue.isBlocked = false
-  // Not for each message: a pull is worth its while when it can bring a whole batch.
-  if (queue.processQueue.msgCount <= CACHED_MESSAGES_PER_QUEUE_MAX - PULL_BATCH_MAX) queue.roomy.raise()
+  if (queue.flowControl || queue.processQueue.msgCount === 0) makeRoom(queue, services)
   return PASSED
+}
+
+/** Not for each message: a pull is worth its while when it can bring a whole batch. */
+function makeRoom(queue: OwnedQueue, services: ConsumeServices): void {
+  const { processQueue, flowControl, mq } = queue
+  const { messages } = services.thresholdsOf(mq.topic)
+  const enough = messages - Math.min(PULL_BATCH_MAX, Math.ceil(messages / 4))
+  if (flowControl !== 'messages' || processQueue.msgCount <= enough) queue.roomy.raise()
+}
+
+function hold(queue: OwnedQueue, services: ConsumeServices, batch: Batch): BatchEnd {
+  const { processQueue } = queue
+  // A replayed message is not of the live ones that a commit covers: it is done when it succeeded.
+  if (!(processQueue instanceof OrderlyProcessQueue) || batch[0]?.message.redelivery)
+    return pass(queue, services, batch)
+  processQueue.hold(batch)
+  if (processQueue.held.length >= CACHED_MESSAGES_PER_QUEUE_MAX && !processQueue.hasWaiting) {
+    const { topic, queueId } = queue.mq
+    const text = `${topic} queue ${queueId}: ${processQueue.held.length} messages are not committed, and no more are pulled`
+    services.emit({ kind: 'notice', text })
+  }
+  return PASSED
+}
+
+function rollback(
+  queue: OwnedQueue,
+  services: ConsumeServices,
+  { batch }: Settled,
+  afterMs: number,
+): BatchEnd {
+  const { processQueue } = queue
+  invariant(processQueue instanceof OrderlyProcessQueue, 'a rollback needs order')
+  const again = processQueue.rollback(batch)
+  services.counters.consumed -= again - batch.length
+  services.quota.giveBack(again)
+  return { kind: 'suspended', afterMs }
 }
 
 function stay(
   queue: OwnedQueue,
   services: ConsumeServices,
-  { batch, attempts, error }: Settled,
+  settled: Settled,
   settlement: Settlement & { kind: 'retry' | 'block' },
 ): BatchEnd {
-  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain(() => attempts))
+  const { batch, attempts, error } = settled
+  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain(batch, () => attempts))
   const message = batch[0]?.message
   invariant(message, 'a settled batch has messages')
   if (settlement.kind === 'block') {
@@ -96,57 +178,23 @@ function stay(
     services.emit({ kind: 'blocked', message, attempts, error })
     return { kind: 'blocked' }
   }
-  const { maxReconsumeTimes: most } = services.policy
-  const maxReconsumeTimes = most < 0 ? null : most
   const { afterMs } = settlement
-  services.emit({ kind: 'retry', message, attempts, maxReconsumeTimes, error, afterMs })
+  emitRetries(services, { ...settled, batch: batch.slice(0, 1) }, afterMs)
   return { kind: 'suspended', afterMs }
 }
 
-/** Tells the broker. False when the lock is lost, and nothing was changed. */
-async function store(
-  queue: OwnedQueue,
-  services: ConsumeServices,
-  settled: Settled,
-  settlement: Settlement,
-): Promise<boolean> {
-  const { broker, offsets } = services
-  const { batch, attempts, error } = settled
-  const replayed = batch.flatMap(({ message }) => message.redelivery?.deadLetterId ?? [])
-  const commitTo = replayed.length > 0 ? null : nextOffset(settled)
-  switch (settlement.kind) {
-    case 'commit':
-      if (commitTo === null) return (await broker.redelivery?.complete(queue.fence, replayed)) ?? true
-      offsets.update(queue.position, commitTo)
-      await offsets.flush()
-      return !queue.isLost
-    case 'dead-letter': {
-      // What was consumed before it is stored before it.
-      await offsets.flush()
-      const letters = batch.map(({ message }) => ({ message, attempts, lastError: error }))
-      const moved = await broker.deadLetter(queue.fence, letters, commitTo)
-      if (moved && commitTo !== null) offsets.passed(queue.position, commitTo)
-      return moved
-    }
-    case 'retry':
-    case 'block': {
-      await offsets.flush()
-      const nextTryAt = settlement.kind === 'retry' ? broker.runtime.now() + settlement.afterMs : null
-      const failures = batch.map((entry) => ({ ...positionOf(entry), attempts, lastError: error, nextTryAt }))
-      return (await broker.attempts?.fail(queue.fence, failures)) ?? !queue.isLost
-    }
-    case 'release':
-      if (!settled.isStored) return !queue.isLost
-      return (await broker.attempts?.release(queue.fence, batch.map(positionOf))) ?? !queue.isLost
+function emitRetries(
+  { emit, policy }: ConsumeServices,
+  { batch, attempts, error }: Settled,
+  afterMs: number,
+): void {
+  const most = reconsumeTimesMax(policy)
+  const maxReconsumeTimes = Number.isFinite(most) ? most : null
+  for (const { message } of batch) {
+    emit({ kind: 'retry', message, attempts, maxReconsumeTimes, error, afterMs })
   }
 }
 
-export function positionOf({ message }: ProcessQueueEntry): AttemptPosition {
-  return { offset: message.queueOffset, replay: message.redelivery?.replay ?? 0 }
-}
-
-function nextOffset({ batch }: Settled): number {
-  const last = batch.at(-1)
-  invariant(last, 'a settled batch has messages')
-  return last.message.queueOffset + 1
+function withKeys(keys: ReadonlySet<string>, batch: Batch): ReadonlySet<string> {
+  return new Set([...keys, ...batch.flatMap(({ message }) => message.key ?? [])])
 }

@@ -29,6 +29,17 @@ export type ConsumerEvent =
       readonly attempts: number
       readonly error: string | null
     }
+  /** It followed a dead letter of its key (`onExhausted` is `park-key`). */
+  | { readonly kind: 'parked'; readonly message: MessageExt }
+  /** A broadcasting member gave it up: RocketMQ has neither retries nor dead letters there. */
+  | {
+      readonly kind: 'dropped'
+      readonly message: MessageExt
+      readonly attempts: number
+      readonly error: string | null
+    }
+  /** A run took longer than the consume timeout: its message was sent back while the handler still runs. */
+  | { readonly kind: 'timed-out'; readonly message: MessageExt; readonly afterMs: number }
   /** Attempts ran out and `onExhausted` is `block`: the queue waits for a person. */
   | {
       readonly kind: 'blocked'
@@ -45,6 +56,12 @@ export interface ConsumerSummary {
   /** Messages that a handler took with success. */
   readonly consumed: number
   readonly deadLettered: number
+  /** Followed a dead letter of their key. */
+  readonly parked: number
+  /** Failed, and come again through the retry topic. */
+  readonly sentBack: number
+  /** Given up by a broadcasting member. */
+  readonly dropped: number
   /** Handler runs that failed. */
   readonly failed: number
   /** False when the drain ran out and a handler was cut short: its messages come again. */

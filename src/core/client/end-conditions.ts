@@ -1,14 +1,15 @@
 import type { Broker } from '../broker.ts'
 import { type MessageQueue, queueKey } from '../model/message-queue.ts'
-import type { ConsumeServices } from './consume-services.ts'
-import type { OrderlyConsumerOptions } from './consumer-options.ts'
+import type { ConsumeCounters, ConsumeServices } from './consume-services.ts'
+import type { ConsumerOptions } from './consumer-options.ts'
 import type { OwnedQueue } from './owned-queue.ts'
 import type { Rebalance } from './rebalance.ts'
 
 /** Ends a consumer by itself: after a count, at the end of its queues, or when nothing came for a while. */
 export class EndConditions {
   readonly #broker: Broker
-  readonly #options: OrderlyConsumerOptions
+  readonly #options: ConsumerOptions
+  readonly #topics: readonly string[]
   readonly #end: () => void
   /** Where each queue ended at the start; empty unless `exitAtEnd`. */
   readonly #ends = new Map<string, number>()
@@ -18,15 +19,16 @@ export class EndConditions {
   #lastActivity = 0
   #isOver = false
 
-  constructor(broker: Broker, options: OrderlyConsumerOptions, end: () => void) {
+  constructor(broker: Broker, options: ConsumerOptions, topics: readonly string[], end: () => void) {
     this.#broker = broker
     this.#options = options
+    this.#topics = topics
     this.#end = end
   }
 
   async start(rebalance: Rebalance, services: ConsumeServices): Promise<void> {
     if (this.#options.exitAtEnd) {
-      for (const topic of new Set(this.#options.topics)) {
+      for (const topic of this.#topics) {
         for (const { mq, maxOffset } of await this.#broker.queueStats(topic)) {
           this.#ends.set(queueKey(mq), maxOffset)
         }
@@ -57,7 +59,7 @@ export class EndConditions {
     const { counters } = this.#services
     const count = this.#options.count ?? Number.POSITIVE_INFINITY
     const isAtEnd = this.#options.exitAtEnd && this.#isAtEnd(this.#rebalance)
-    if (isAtEnd || counters.consumed + counters.deadLettered >= count) this.#finish()
+    if (isAtEnd || hasLeft(counters) >= count) this.#finish()
     this.#lastActivity = this.#broker.runtime.monotonic()
   }
 
@@ -97,4 +99,9 @@ export class EndConditions {
     this.#isOver = true
     this.#end()
   }
+}
+
+/** Messages that have left their queue for good. */
+function hasLeft({ consumed, deadLettered, parked, dropped }: ConsumeCounters): number {
+  return consumed + deadLettered + parked + dropped
 }

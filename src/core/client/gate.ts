@@ -49,3 +49,31 @@ export class Permits {
     else this.#free++
   }
 }
+
+/** Places for handlers that run at once, handed on in the order in which they were asked for. */
+export class Slots {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(size: number) {
+    this.#free = size
+  }
+
+  /** Takes a place if one is free and nobody waits for it. */
+  take(): boolean {
+    if (this.#free === 0 || this.#waiting.length > 0) return false
+    this.#free--
+    return true
+  }
+
+  /** Calls `granted` with the place taken, when it is its turn. */
+  wait(granted: () => void): void {
+    this.#waiting.push(granted)
+  }
+
+  give(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#free++
+  }
+}

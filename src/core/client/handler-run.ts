@@ -2,7 +2,7 @@ import { RmqError } from '../model/errors.ts'
 import type { HandlerProcess } from '../model/lock.ts'
 import type { MessageExt } from '../model/message.ts'
 import type { ConsumeServices } from './consume-services.ts'
-import type { ConsumeContext, ConsumeResult, ConsumeStatus } from './listener.ts'
+import { CONSUME_STATUSES, type ConsumeContext, type ConsumeResult, type ConsumeStatus } from './listener.ts'
 import type { OwnedQueue } from './owned-queue.ts'
 import type { Outcome } from './settlement.ts'
 
@@ -10,6 +10,10 @@ import type { Outcome } from './settlement.ts'
 export interface HandlerRun {
   readonly outcome: Outcome
   readonly error: string | null
+  /** Of a batch whose messages ended each in its own way, in its order. */
+  readonly each?: readonly HandlerRun[]
+  /** It gave no answer, but an exception. */
+  readonly threw?: boolean
   /** Set when the consumer has to end with it. */
   readonly fatal?: unknown
 }
@@ -25,11 +29,13 @@ export function runHandler(
   messages: readonly MessageExt[],
   attempt: number,
 ): HandlerRun | Promise<HandlerRun> {
-  const answered = (answer: Answer) => toRun(toResult(answer), services.cutShort)
+  const answered = (answer: Answer) => batchRun(toResult(answer), messages.length, services.cutShort)
   const threw = (error: unknown) => thrownRun(error, services.cutShort)
   try {
-    const answer = services.handler.consume(messages, consumeContext(queue, services, attempt))
-    return answer instanceof Promise ? answer.then(answered, threw) : answered(answer)
+    const { context, end } = consumeContext(queue, services, attempt)
+    const answer = services.handler.consume(messages, context)
+    if (!(answer instanceof Promise)) return answered(answer)
+    return answer.then(answered, threw).finally(end)
   } catch (error) {
     return threw(error)
   }
@@ -38,29 +44,56 @@ export function runHandler(
 /** No answer (undefined) is success, as for any function that did its work. */
 function toResult(answer: Answer): ConsumeResult {
   if (answer === undefined) return { status: 'success' }
+  // Of a listener without types: RocketMQ's RETURNNULL, which is tried again.
+  if (answer === null) return { status: 'retry', error: 'the handler answered null' }
   return typeof answer === 'string' ? { status: answer } : answer
 }
 
 function thrownRun(error: unknown, stop: AbortSignal): HandlerRun {
   if (isFatal(error)) return { outcome: { kind: 'fatal' }, error: error.message, fatal: error }
   const text = error instanceof Error ? error.message : String(error)
-  return stop.aborted ? cutShort(text) : { outcome: { kind: 'failed' }, error: text }
+  return stop.aborted ? cutShort(text) : { outcome: { kind: 'failed' }, error: text, threw: true }
+}
+
+/** A batch may say of each message, or up to which one, how it ended; what it does not say of one is failure. */
+function batchRun(result: ConsumeResult, size: number, stop: AbortSignal): HandlerRun {
+  const whole = toRun(result, stop)
+  const { results, ackIndex } = result
+  if (results) {
+    const unsaid: ConsumeResult = { status: 'retry', error: 'the handler said nothing of this message' }
+    return { ...whole, each: Array.from({ length: size }, (_, i) => toRun(results[i] ?? unsaid, stop)) }
+  }
+  if (result.status !== 'success' || ackIndex === undefined || ackIndex >= size - 1) return whole
+  const failed = toRun({ ...result, status: 'retry' }, stop)
+  return { ...failed, each: Array.from({ length: size }, (_, i) => (i <= ackIndex ? SUCCESS : failed)) }
 }
 
 function toRun(result: ConsumeResult, stop: AbortSignal): HandlerRun {
-  if (stop.aborted && result.status !== 'success') return cutShort(result.error)
+  const error = result.error ?? null
   switch (result.status) {
     case 'success':
       return SUCCESS
-    case 'dead-letter':
-      return { outcome: { kind: 'rejected' }, error: result.error ?? null }
-    case 'retry':
-      return { outcome: { kind: 'failed', suspendMs: result.suspendMs }, error: result.error ?? null }
+    case 'commit':
+      return { outcome: { kind: 'commit' }, error }
     default:
-      return {
-        outcome: { kind: 'failed' },
-        error: `the handler answered ${JSON.stringify(result)}; a status is success, retry or dead-letter`,
-      }
+      return stop.aborted ? cutShort(result.error) : failedRun(result, error)
+  }
+}
+
+function failedRun(result: ConsumeResult, error: string | null): HandlerRun {
+  const { status, suspendMs } = result
+  switch (status) {
+    case 'rollback':
+      return { outcome: { kind: 'rollback', suspendMs }, error }
+    case 'dead-letter':
+      return { outcome: { kind: 'rejected' }, error }
+    case 'retry':
+      return { outcome: { kind: 'failed', suspendMs }, error }
+    default: {
+      const known = CONSUME_STATUSES.join(', ')
+      const text = `the handler answered ${JSON.stringify(result)}; a status is one of ${known}`
+      return { outcome: { kind: 'failed' }, error: text }
+    }
   }
 }
 
@@ -72,24 +105,50 @@ function isFatal(error: unknown): error is RmqError {
   return error instanceof RmqError && (error.code === 'HANDLER_NOT_FOUND' || error.code === 'HANDLER_FAILED')
 }
 
-function consumeContext(queue: OwnedQueue, services: ConsumeServices, attempt: number): ConsumeContext {
-  return {
+/** What the handler gets, and what ends its use of a slot. */
+function consumeContext(
+  queue: OwnedQueue,
+  services: ConsumeServices,
+  attempt: number,
+): { context: ConsumeContext; end: () => void } {
+  let slot: number | undefined
+  const context = {
     group: services.group,
     mq: queue.mq,
     attempt,
     signal: services.cutShort,
-    runsIn: (process) => recordProcess(queue, services, process),
+    runsIn: (process: HandlerProcess) => {
+      slot ??= takeSlot(queue)
+      return recordProcess(queue, services, process, slot)
+    },
   }
+  return {
+    context,
+    end: () => {
+      if (slot !== undefined) queue.usedSlots.delete(slot)
+    },
+  }
+}
+
+/** The lowest that no running handler of the queue has. */
+function takeSlot({ usedSlots }: OwnedQueue): number {
+  let slot = 0
+  while (usedSlots.has(slot)) slot++
+  usedSlots.add(slot)
+  return slot
 }
 
 async function recordProcess(
   queue: OwnedQueue,
-  { broker }: ConsumeServices,
+  { attempts }: ConsumeServices,
   process: HandlerProcess,
+  slot: number,
 ): Promise<boolean> {
-  const known = queue.handlerProcess
-  if (known?.pid === process.pid && known.startTime === process.startTime) return !queue.isLost
-  if (broker.attempts && !(await broker.attempts.runsIn(queue.fence, process))) return false
-  queue.handlerProcess = process
+  const isKnown = (known: HandlerProcess | undefined) =>
+    known?.pid === process.pid && known.startTime === process.startTime
+  // One process may serve many runs: it needs to be known once.
+  if (queue.handlerProcesses.some(isKnown)) return !queue.isLost
+  if (attempts && !(await attempts.runsIn(queue.fence, process, slot))) return false
+  queue.handlerProcesses[slot] = process
   return !queue.isLost
 }

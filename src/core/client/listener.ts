@@ -3,10 +3,11 @@ import type { MessageExt } from '../model/message.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
 
 /**
- * What a handler says of the messages it got.
- * `success` and `retry` are RocketMQ's SUCCESS and SUSPEND_CURRENT_QUEUE_A_MOMENT.
+ * What a handler says of the messages it got. `success` and `retry` are RocketMQ's SUCCESS and
+ * SUSPEND_CURRENT_QUEUE_A_MOMENT or RECONSUME_LATER; `commit` and `rollback` are those of manual commit, and
+ * without it mean success, as in RocketMQ.
  */
-export const CONSUME_STATUSES = ['success', 'retry', 'dead-letter'] as const
+export const CONSUME_STATUSES = ['success', 'retry', 'dead-letter', 'commit', 'rollback'] as const
 export type ConsumeStatus = (typeof CONSUME_STATUSES)[number]
 
 export interface ConsumeResult {
@@ -15,9 +16,19 @@ export interface ConsumeResult {
   readonly error?: string
   /** Pause before the next try, in milliseconds, instead of the back-off. */
   readonly suspendMs?: number
+  /**
+   * With `success`: the last message of the batch that succeeded, counted from 0; those behind it failed
+   * (RocketMQ `ConsumeConcurrentlyContext.ackIndex`). Where order is kept a batch succeeds as a whole or not.
+   */
+  readonly ackIndex?: number
+  /**
+   * Of a batch whose messages were answered one by one, the result of each, in the order of the batch. Where order is
+   * kept the batch is one unit and has `status`; else each message is settled by its own result.
+   */
+  readonly results?: readonly ConsumeResult[]
 }
 
-/** What a handler may know and do while it runs (RocketMQ `ConsumeOrderlyContext`). */
+/** What a handler may know and do while it runs (RocketMQ `ConsumeOrderlyContext`, `ConsumeConcurrentlyContext`). */
 export interface ConsumeContext {
   readonly group: string
   readonly mq: MessageQueue
@@ -46,6 +57,8 @@ export interface Handler {
   /** `process`: each start is stored before it begins, because its cost is small beside a process. */
   readonly kind: 'function' | 'process'
   readonly consume: MessageListener
+  /** Finds out whether it can run at all, before the group is joined. HANDLER_NOT_FOUND. */
+  open?(): Promise<void>
   /** Ends whatever it holds open. */
   close(): Promise<void>
 }

@@ -1,4 +1,5 @@
-import type { Broker } from '../broker.ts'
+import type { Broker, OffsetCommit } from '../broker.ts'
+import { type Done, type DoneRange, doneEnd } from '../model/done-ranges.ts'
 import { CAREFUL_SPAN_MESSAGES, COMMIT_FLUSH_MS } from '../model/limits.ts'
 import { type MessageQueue, queueKey } from '../model/message-queue.ts'
 import type { Runtime } from '../model/runtime.ts'
@@ -11,6 +12,12 @@ export interface OffsetPosition {
   offset: number
   /** The last one the broker has accepted. */
   stored: number
+  /** Beyond this nothing is known to the broker as done with. */
+  storedEnd: number
+  /** Something moved that is not stored yet. */
+  isDirty: boolean
+  /** What is done with beyond `offset`; absent where messages end in order. */
+  readonly ahead: (() => readonly DoneRange[]) | undefined
 }
 
 export interface OffsetStoreOptions {
@@ -18,6 +25,8 @@ export interface OffsetStoreOptions {
   readonly runtime: Runtime
   readonly group: string
   readonly clientId: string
+  /** `local`: each member keeps its own offsets, without a lock (broadcasting). */
+  readonly scope: 'group' | 'local'
   /** A commit was refused: the lock of that queue went to another owner. */
   readonly onRefused: (mq: MessageQueue, epoch: number) => void
   /** A flush failed; the positions stay and are tried again soon. */
@@ -38,9 +47,15 @@ export class OffsetStore {
     this.#options = options
   }
 
-  /** A queue was acquired: its committed offset, under the lock's epoch. */
-  acquire(mq: MessageQueue, epoch: number, committed: number): OffsetPosition {
-    const position = { mq, epoch, offset: committed, stored: committed }
+  /** A queue was acquired: how far the group is, under the lock's epoch. */
+  acquire(
+    mq: MessageQueue,
+    epoch: number,
+    done: Done,
+    ahead: (() => readonly DoneRange[]) | undefined,
+  ): OffsetPosition {
+    const { offset } = done
+    const position = { mq, epoch, offset, stored: offset, storedEnd: doneEnd(done), isDirty: false, ahead }
     this.#positions.set(queueKey(mq), position)
     return position
   }
@@ -50,10 +65,11 @@ export class OffsetStore {
     if (this.#positions.get(key) === position) this.#positions.delete(key)
   }
 
-  /** Moves a position; it is stored within COMMIT_FLUSH_MS. */
+  /** Moves a position, or tells that something beyond it is done with; it is stored within COMMIT_FLUSH_MS. */
   update(position: OffsetPosition, offset: number): void {
-    if (offset <= position.offset) return
-    position.offset = offset
+    if (offset <= position.offset && !position.ahead) return
+    position.offset = Math.max(position.offset, offset)
+    position.isDirty = true
     this.#flushLater()
   }
 
@@ -61,11 +77,12 @@ export class OffsetStore {
   passed(position: OffsetPosition, offset: number): void {
     position.offset = Math.max(position.offset, offset)
     position.stored = Math.max(position.stored, offset)
+    position.storedEnd = Math.max(position.storedEnd, offset)
   }
 
   /** Whether starting the message at `offset` would leave the span that a crash of ours may have touched. */
   isBeyondSpan(position: OffsetPosition, offset: number): boolean {
-    return offset >= position.stored + CAREFUL_SPAN_MESSAGES
+    return offset >= position.storedEnd + CAREFUL_SPAN_MESSAGES
   }
 
   /** Stores everything that moved up to now. Never rejects: see `onError`. */
@@ -81,20 +98,37 @@ export class OffsetStore {
   }
 
   async #store(): Promise<void> {
-    const moved = [...this.#positions.values()].filter(({ offset, stored }) => offset > stored)
+    const moved = [...this.#positions.values()].filter(({ isDirty }) => isDirty)
     if (moved.length === 0) return
-    const { broker, group, clientId } = this.#options
-    const commits = moved.map(({ mq, epoch, offset }) => ({ mq, epoch, offset }))
+    const commits = moved.map(({ mq, epoch, offset, ahead }) => ({
+      mq,
+      epoch,
+      offset,
+      ...(ahead && { ahead: ahead() }),
+    }))
+    for (const position of moved) position.isDirty = false
     try {
-      const accepted = await broker.commitOffsets(group, clientId, commits)
+      const accepted = await this.#commit(commits)
       for (const [i, position] of moved.entries()) {
-        if (accepted[i]) position.stored = commits[i]?.offset ?? position.stored
-        else this.#options.onRefused(position.mq, position.epoch)
+        const { offset = 0, ahead = [] } = commits[i] ?? {}
+        if (!accepted[i]) this.#options.onRefused(position.mq, position.epoch)
+        else {
+          position.stored = Math.max(position.stored, offset)
+          position.storedEnd = Math.max(position.storedEnd, doneEnd({ offset, ahead }))
+        }
       }
     } catch (error) {
+      for (const position of moved) position.isDirty = true
       this.#options.onError(error)
       this.#flushLater()
     }
+  }
+
+  async #commit(commits: readonly OffsetCommit[]): Promise<readonly boolean[]> {
+    const { broker, group, clientId, scope } = this.#options
+    if (scope === 'group') return broker.commitOffsets(group, clientId, commits)
+    await broker.commitLocalOffsets(group, clientId, commits)
+    return commits.map(() => true)
   }
 
   #flushLater(): void {

@@ -1,11 +1,12 @@
 import type { Fence } from '../broker.ts'
 import { LOCK_TRUST_SHARE } from '../model/limits.ts'
+import type { QueueStatus } from '../model/group.ts'
 import type { HandlerProcess, LockGrant } from '../model/lock.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
 import type { Runtime } from '../model/runtime.ts'
 import { Gate } from './gate.ts'
 import type { OffsetPosition } from './offset-store.ts'
-import { ProcessQueue } from './process-queue.ts'
+import type { Batch, ProcessQueue } from './process-queue.ts'
 
 /** Why a queue is no longer ours. `lost`: the lock went to someone else; `removed`: we give it back. */
 export type DropReason = 'lost' | 'removed'
@@ -16,6 +17,7 @@ export interface OwnedQueueOptions {
   readonly clientId: string
   readonly grant: LockGrant & { granted: true }
   readonly position: OffsetPosition
+  readonly processQueue: ProcessQueue
   readonly lockTtlMs: number
 }
 
@@ -28,7 +30,7 @@ export class OwnedQueue {
   readonly mq: MessageQueue
   readonly epoch: number
   readonly fence: Fence
-  readonly processQueue = new ProcessQueue()
+  readonly processQueue: ProcessQueue
   readonly position: OffsetPosition
   /** Offsets below may have been started by an owner that died. */
   readonly carefulUntil: number
@@ -42,8 +44,16 @@ export class OwnedQueue {
   isBlocked = false
   /** That a commit was refused has been told. */
   isRefusalTold = false
-  /** The process in which its handler runs, as the broker knows it. */
-  handlerProcess: HandlerProcess | undefined
+  /** Keys that wait behind a dead letter of theirs, as far as known here; the broker has the last word. */
+  parkedKeys: ReadonlySet<string> = new Set()
+  /** Batches that ran out of time: they were sent back, and their handler's answer counts no more. */
+  readonly expired = new Set<Batch>()
+  /** The processes in which its handlers run, as the broker knows them, by slot. */
+  readonly handlerProcesses: (HandlerProcess | undefined)[] = []
+  /** Slots of handlers that run now. */
+  readonly usedSlots = new Set<number>()
+  /** Why pulling pauses, if it does. */
+  flowControl: QueueStatus['flowControl'] = null
   /** Resolves when both loops have ended. */
   ended: Promise<unknown> = Promise.resolve()
   readonly #runtime: Runtime
@@ -52,7 +62,8 @@ export class OwnedQueue {
   #trustedUntil = 0
   #dropped: DropReason | undefined
 
-  constructor({ runtime, group, clientId, grant, position, lockTtlMs }: OwnedQueueOptions) {
+  constructor(options: OwnedQueueOptions) {
+    const { runtime, group, clientId, grant, position, lockTtlMs } = options
     this.#runtime = runtime
     this.#lockTtlMs = lockTtlMs
     this.mq = grant.mq
@@ -60,6 +71,7 @@ export class OwnedQueue {
     this.carefulUntil = grant.carefulUntil
     this.fence = { group, clientId, mq: grant.mq, epoch: grant.epoch }
     this.position = position
+    this.processQueue = options.processQueue
     this.renewed()
   }
 

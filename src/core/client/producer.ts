@@ -1,107 +1,129 @@
 import type { Broker, SendGroup } from '../broker.ts'
 import { RmqError } from '../model/errors.ts'
-import { BODY_BYTES_MAX, QUEUES_PER_TOPIC_DEFAULT } from '../model/limits.ts'
+import { ONEWAY_PENDING_MAX, SEND_RETRIES_DEFAULT, SEND_RETRY_MS } from '../model/limits.ts'
 import type { Message, SendReceipt } from '../model/message.ts'
 import { checkMessage } from '../model/message-check.ts'
-import type { MessageQueue } from '../model/message-queue.ts'
-import type { TopicConfig } from '../model/topic.ts'
-import {
-  type MessageQueueSelector,
-  type SelectorName,
-  selectByHash,
-  selectByMod,
-  selectByRandom,
-  selectRoundRobin,
-} from './selectors.ts'
+import { type QueueChoice, takesAnyQueue } from './choose-queue.ts'
+import { placeMessages } from './place-messages.ts'
+import { PublishRoutes, type PublishRoutesOptions } from './publish-routes.ts'
+import { type BatchResult, batchResult, type SendResult } from './send-result.ts'
+import { SendRetries } from './send-retries.ts'
+import { type SendTimeout, withTimeout } from './send-timeout.ts'
 
-export interface ProducerOptions {
+export type { BatchResult, SendResult } from './send-result.ts'
+
+export interface ProducerOptions extends PublishRoutesOptions {
   /** Create a topic on its first message, with 8 queues. Default true. */
   readonly createTopics?: boolean
-  readonly onTopicCreated?: (config: TopicConfig) => void
+  /**
+   * Further tries of a send that failed with nothing stored, each on the next queue; default 2. None begins later than
+   * 3 s after the send, or `timeoutMs`. Only where any queue will do: a message with a key, a selector or a queue id
+   * is never tried on another one.
+   */
+  readonly retryTimesWhenSendFailed?: number
+  /** Hears of one-way sends that failed; nobody else does. */
+  readonly onOnewayError?: (error: unknown, message: Message) => void
 }
 
-export interface SendOptions {
-  /** Default: `hash` for a message with a key, else `round-robin`. */
-  readonly selector?: SelectorName | MessageQueueSelector
-  /** Handed to the selector. */
-  readonly arg?: unknown
-  /** Chooses the queue itself: its place among the topic's queues. */
-  readonly queueId?: number
-}
-
-/** RocketMQ's `SendResult`: the message is stored and durable. */
-export interface SendResult {
-  readonly sendStatus: 'SEND_OK'
-  readonly msgId: string
-  readonly topic: string
-  readonly brokerName: string
-  readonly queueId: number
-  readonly queueOffset: number
-}
-
-/** What a batch gives back; results in the order of its messages, made when asked for. */
-export interface BatchResult {
-  readonly count: number
-  result(i: number): SendResult
-}
-
-/** A topic as the producer knows it for the time of its life. */
-interface Route {
-  readonly queues: readonly MessageQueue[]
-  readonly maxBody: number
-  readonly byHash: MessageQueueSelector
-  readonly roundRobin: MessageQueueSelector
+export interface SendOptions extends QueueChoice {
+  /**
+   * Milliseconds for the send with all its tries; TIMED_OUT says whether it may have been stored. Default: none on a
+   * file, where the store itself gives up after 10 s, with a definite answer.
+   */
+  readonly timeoutMs?: number
 }
 
 /**
- * Sends messages (RocketMQ `DefaultMQProducer`). A send resolves when the message is durable, and a message of
- * a key is never retried on another queue: order holds when the messages of a key are sent one after the other,
- * or in one batch.
+ * Sends messages (RocketMQ `DefaultMQProducer`). A send resolves when the message is durable; awaited it is
+ * RocketMQ's synchronous send, not awaited its asynchronous one, without the callback. Sends of one producer reach
+ * the broker in the order in which they are called, also those that are not awaited.
+ *
+ * Order of a key: its messages go to one queue. When the topic's number of queues changed under a send, the queue is
+ * selected again, on a new route; a custom selector is called again then. A send that failed is otherwise never
+ * moved to another queue.
  */
-export class Producer {
+export class Producer implements AsyncDisposable {
   readonly #broker: Broker
   readonly #options: ProducerOptions
-  readonly #routes = new Map<string, Promise<Route>>()
+  readonly #routes: PublishRoutes
+  readonly #oneways = new Set<Promise<unknown>>()
 
   constructor(broker: Broker, options: ProducerOptions = {}) {
     this.#broker = broker
     this.#options = options
+    this.#routes = new PublishRoutes(broker, options)
   }
 
-  /** Sends one message. TOPIC_NOT_FOUND, QUEUE_NOT_FOUND, SELECTOR_FAILED, MESSAGE_TOO_LARGE, INVALID_MESSAGE. */
+  /**
+   * Sends one message. TOPIC_NOT_FOUND, TOPIC_READ_ONLY, QUEUE_NOT_FOUND, SELECTOR_FAILED, ROUTE_CHANGED,
+   * MESSAGE_TOO_LARGE, INVALID_MESSAGE, TIMED_OUT, and what the store runs into.
+   */
   async send(message: Message, options: SendOptions = {}): Promise<SendResult> {
-    const mq = this.#select(await this.#route(message), message, options)
-    const receipts = await this.#broker.send([{ mq, messages: [message] }])
-    return sendResult(receipts, 0, 0, 0, 1)
+    return (await this.sendBatch([message], options)).result(0)
   }
 
-  /** Sends messages in one step, all or none, each to the queue that its selector names; order within a queue is kept. */
-  async sendBatch(messages: readonly Message[], options: SendOptions = {}): Promise<BatchResult> {
-    const groups: { mq: MessageQueue; messages: Message[] }[] = []
-    const groupOf = new Map<MessageQueue, number>()
-    // Where message i went: its group and its place there. Flat arrays, since a bulk send has thousands.
-    const groupIndex = new Uint32Array(messages.length)
-    const placeInGroup = new Uint32Array(messages.length)
-    let topic: string | undefined
-    let route: Route | undefined
-    for (const [i, message] of messages.entries()) {
-      if (route === undefined || message.topic !== topic) {
-        topic = message.topic
-        route = await this.#route(message)
-      }
-      const mq = this.#select(route, message, options)
-      let index = groupOf.get(mq)
-      if (index === undefined) {
-        index = groups.push({ mq, messages: [] }) - 1
-        groupOf.set(mq, index)
-      }
-      groupIndex[i] = index
-      placeInGroup[i] = (groups[index] as { messages: Message[] }).messages.push(message) - 1
+  /**
+   * Sends messages in one step, all or none, each to the queue that its selector names; order within a queue is kept.
+   * On a file they may be of several topics and queues, delayed or not, and of any size together; RocketMQ's batches
+   * are of one queue, not delayed, and 4 MiB at most.
+   */
+  sendBatch(messages: readonly Message[], options: SendOptions = {}): Promise<BatchResult> {
+    const { retryTimesWhenSendFailed = SEND_RETRIES_DEFAULT } = this.#options
+    const isFree = messages.every((message) => takesAnyQueue(message, options))
+    const retries = new SendRetries({
+      runtime: this.#broker.runtime,
+      withinMs: options.timeoutMs ?? SEND_RETRY_MS,
+      anyQueue: isFree ? retryTimesWhenSendFailed : 0,
+      forgetRoutes: () => {
+        for (const topic of new Set(messages.map((message) => message.topic))) this.#routes.forget(topic)
+      },
+    })
+    return withTimeout(this.#broker.runtime, options.timeoutMs, (timeout) =>
+      this.#send(messages, options, timeout, retries),
+    )
+  }
+
+  /**
+   * Hands a message over and forgets it (RocketMQ `sendOneway`): no result, no further try, and an error is heard
+   * only by `onOnewayError`. `flush` waits for what is on its way; a process that ends without it may lose it.
+   */
+  sendOneway(message: Message, options: QueueChoice = {}): void {
+    if (this.#oneways.size >= ONEWAY_PENDING_MAX) {
+      this.#options.onOnewayError?.(tooManyOneways(), message)
+      return
     }
-    const receipts = groups.length === 0 ? [] : await this.#sendGroups(groups, messages)
-    return {
-      count: messages.length,
-      result: (i) => sendResult(receipts, groupIndex[i], placeInGroup[i], i, messages.length),
+    const sending = this.#send([message], options)
+      .catch((error: unknown) => this.#options.onOnewayError?.(error, message))
+      .finally(() => this.#oneways.delete(sending))
+    this.#oneways.add(sending)
+  }
+
+  /** Resolves when every one-way send up to now is durable, or its error was heard. Rejects with what a listener threw. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#oneways)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.flush()
+  }
+
+  /** Without `retries` there is one try. */
+  async #send(
+    messages: readonly Message[],
+    options: SendOptions,
+    timeout?: SendTimeout,
+    retries?: SendRetries,
+  ): Promise<BatchResult> {
+    for (;;) {
+      try {
+        const placed = await placeMessages(messages, options, this.#routes, this.#broker.runtime)
+        if (timeout?.isOver) return batchResult([], placed)
+        if (timeout) timeout.isHandedOver = true
+        return batchResult(await this.#sendGroups(placed.groups, messages), placed)
+      } catch (error) {
+        if (timeout?.isOver || !retries?.take(error)) throw error
+        if (timeout) timeout.isHandedOver = false
+      }
     }
   }
 
@@ -109,6 +131,7 @@ export class Producer {
     groups: readonly SendGroup[],
     messages: readonly Message[],
   ): Promise<readonly SendReceipt[]> {
+    if (groups.length === 0) return []
     try {
       return await this.#broker.send(groups)
     } catch (error) {
@@ -120,111 +143,13 @@ export class Producer {
   /** Throws the refusal with the place of the message among all; the broker saw it in a group of its queue. */
   async #blame(messages: readonly Message[]): Promise<void> {
     for (const [index, message] of messages.entries()) {
-      const { maxBody } = await this.#route(message)
+      const { maxBody } = await this.#routes.get(message)
       try {
         checkMessage(message, maxBody)
       } catch (error) {
         throw isAboutMessage(error) ? atIndex(error, index) : error
       }
     }
-  }
-
-  #select(route: Route, message: Message, options: SendOptions): MessageQueue {
-    if (options.queueId !== undefined) return chosenQueue(route.queues, message.topic, options.queueId)
-    const selector = this.#selector(route, message, options.selector)
-    const mq = selector(route.queues, message, options.arg)
-    if (mq !== undefined && route.queues.includes(mq)) return mq
-    throw new RmqError('SELECTOR_FAILED', `the selector chose no queue of ${message.topic}`, {
-      why: `it returned ${mq === undefined ? 'nothing' : JSON.stringify(mq)}; the topic has ${route.queues.length} queues`,
-      hint: 'a selector returns one of the queues that it is given',
-    })
-  }
-
-  #selector(route: Route, message: Message, selector: SendOptions['selector']): MessageQueueSelector {
-    if (typeof selector === 'function') return selector
-    switch (selector) {
-      case undefined:
-        return message.key === undefined ? route.roundRobin : route.byHash
-      case 'hash':
-        return route.byHash
-      case 'round-robin':
-        return route.roundRobin
-      case 'random':
-        return selectByRandom(this.#broker.runtime)
-      case 'mod':
-        return selectByMod
-    }
-  }
-
-  #route(message: Message): Promise<Route> {
-    const { topic } = message
-    let route = this.#routes.get(topic)
-    if (!route) {
-      route = this.#findRoute(message)
-      this.#routes.set(topic, route)
-      // A topic that is missing now may exist at the next send.
-      route.catch(() => this.#routes.delete(topic))
-    }
-    return route
-  }
-
-  async #findRoute(message: Message): Promise<Route> {
-    const { topic } = message
-    let config = await this.#broker.topicConfig(topic)
-    if (!config && this.#options.createTopics !== false) {
-      // A message that cannot be stored leaves no topic behind.
-      checkMessage(message, BODY_BYTES_MAX)
-      config = await this.#createTopic(topic)
-    }
-    // Unknown and not to be created: the broker's own error names the nearest topic.
-    const queues = await this.#broker.publishQueues(topic)
-    return {
-      queues,
-      maxBody: config?.maxBody ?? BODY_BYTES_MAX,
-      byHash: selectByHash(config?.hash ?? 'java'),
-      roundRobin: selectRoundRobin(this.#broker.runtime),
-    }
-  }
-
-  async #createTopic(topic: string): Promise<TopicConfig | undefined> {
-    try {
-      const config = await this.#broker.createTopic({ topic, queues: QUEUES_PER_TOPIC_DEFAULT })
-      this.#options.onTopicCreated?.(config)
-      return config
-    } catch (error) {
-      // Another producer was first: its topic is as good.
-      if (error instanceof RmqError && error.code === 'TOPIC_EXISTS') return this.#broker.topicConfig(topic)
-      throw error
-    }
-  }
-}
-
-function chosenQueue(queues: readonly MessageQueue[], topic: string, queueId: number): MessageQueue {
-  const mq = queues[queueId]
-  if (mq) return mq
-  throw new RmqError('QUEUE_NOT_FOUND', `topic ${topic} has no queue ${queueId}`, {
-    why: `its queues are 0 to ${queues.length - 1}`,
-    hint: `rmq topics describe ${topic}`,
-    details: { topic, queueId, queues: queues.length },
-  })
-}
-
-function sendResult(
-  receipts: readonly SendReceipt[],
-  group: number | undefined,
-  place: number | undefined,
-  i: number,
-  count: number,
-): SendResult {
-  const receipt = group === undefined ? undefined : receipts[group]
-  if (!receipt || place === undefined) throw new RangeError(`no result ${i} in a batch of ${count}`)
-  return {
-    sendStatus: 'SEND_OK',
-    msgId: receipt.msgId(place),
-    topic: receipt.topic,
-    brokerName: receipt.brokerName,
-    queueId: receipt.queueId,
-    queueOffset: receipt.queueOffset + place,
   }
 }
 
@@ -237,5 +162,12 @@ function atIndex(error: RmqError, index: number): RmqError {
     ...(error.why !== undefined && { why: error.why }),
     ...(error.hint !== undefined && { hint: error.hint }),
     details: { ...error.details, index },
+  })
+}
+
+function tooManyOneways(): RmqError {
+  return new RmqError('STORE_BUSY', 'a one-way send was dropped', {
+    why: `${ONEWAY_PENDING_MAX} of them are on their way already`,
+    hint: 'await producer.flush() now and then, or use send()',
   })
 }

@@ -1,12 +1,7 @@
 import type { PullResult } from '../broker.ts'
 import { RmqError } from '../model/errors.ts'
-import {
-  CACHED_BYTES_PER_QUEUE_MAX,
-  CACHED_MESSAGES_PER_QUEUE_MAX,
-  LONG_POLL_MS,
-  PULL_BATCH_MAX,
-  PULL_RETRY_MS,
-} from '../model/limits.ts'
+import type { QueueStatus } from '../model/group.ts'
+import { LONG_POLL_MS, PULL_BATCH_MAX, PULL_RETRY_MS } from '../model/limits.ts'
 import type { MessageExt } from '../model/message.ts'
 import { sleep } from '../model/runtime.ts'
 import type { ConsumeServices } from './consume-services.ts'
@@ -24,10 +19,12 @@ export async function pullLoop(queue: OwnedQueue, services: ConsumeServices, off
       await aborted(queue.stopping)
       return
     }
-    if (isFull(queue)) {
+    queue.flowControl = isFull(queue, services)
+    if (queue.flowControl) {
       await queue.roomy.wait(queue.stopping)
       continue
     }
+    const startedAt = broker.runtime.monotonic()
     try {
       const result = await broker.pull({
         group,
@@ -35,11 +32,14 @@ export async function pullLoop(queue: OwnedQueue, services: ConsumeServices, off
         offset: next,
         maxMessages: Math.min(PULL_BATCH_MAX, end - next),
         subscription: services.subscriptionOf(queue.mq.topic),
+        ordered: services.ordered,
         // The first look at the end answers at once, so that it is known that this is the end.
         waitMs: atEnd ? LONG_POLL_MS : 0,
         signal: queue.stopping,
       })
       if (queue.isDropped) return
+      const { length } = result.messages
+      if (length > 0) services.stats.pulled(queue.mq.topic, length, broker.runtime.monotonic() - startedAt)
       next = await take(result, queue, services, next)
       atEnd = result.status === 'NO_NEW_MSG'
       if (atEnd) services.progressed()
@@ -91,11 +91,13 @@ function beforeEnd(messages: readonly MessageExt[], end: number): readonly Messa
   return last && last.queueOffset >= end ? messages.filter(({ queueOffset }) => queueOffset < end) : messages
 }
 
-function isFull({ processQueue }: OwnedQueue): boolean {
-  return (
-    processQueue.msgCount >= CACHED_MESSAGES_PER_QUEUE_MAX ||
-    processQueue.msgSize >= CACHED_BYTES_PER_QUEUE_MAX
-  )
+/** Why the cache takes no more, if so (RocketMQ `pullMessage`). */
+function isFull({ processQueue, mq }: OwnedQueue, services: ConsumeServices): QueueStatus['flowControl'] {
+  const { spanMax } = services
+  const { messages, bytes } = services.thresholdsOf(mq.topic)
+  if (processQueue.msgCount >= messages) return 'messages'
+  if (processQueue.msgSize >= bytes) return 'bytes'
+  return processQueue.span > spanMax ? 'span' : null
 }
 
 /** Resolves when nothing of the queue is cached or running. */

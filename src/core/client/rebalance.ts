@@ -11,6 +11,8 @@ export interface RebalanceOptions {
   readonly clientId: string
   readonly topics: readonly string[]
   readonly lockTtlMs: number
+  /** False: a queue belongs to whom the allocation says, without a lock. */
+  readonly locks: boolean
   readonly allocate: AllocateMessageQueueStrategy
   /** A lock was granted: begin to consume the queue. */
   readonly acquire: (grant: LockGrant & { granted: true }) => Promise<OwnedQueue>
@@ -48,7 +50,7 @@ export class Rebalance {
     return [...this.#owned.values()]
   }
 
-  /** `undefined` before the first round. */
+  /** `undefined` before the first round, and while it is not among the members. */
   get allocated(): readonly MessageQueue[] | undefined {
     return this.#allocated
   }
@@ -78,15 +80,9 @@ export class Rebalance {
   }
 
   async #renew(): Promise<void> {
-    const { broker, group, clientId, lockTtlMs } = this.#options
     const queues = this.owned.filter((queue) => !queue.isLost)
     if (queues.length === 0) return
-    const grants = await broker.lockBatch(
-      group,
-      clientId,
-      queues.map(({ mq }) => mq),
-      lockTtlMs,
-    )
+    const grants = await this.#lock(queues.map(({ mq }) => mq))
     for (const [i, queue] of queues.entries()) {
       const grant = grants[i]
       if (grant?.granted && grant.epoch === queue.epoch) queue.renewed()
@@ -118,8 +114,12 @@ export class Rebalance {
   }
 
   async #rebalance(): Promise<void> {
-    const allocated = (await Promise.all(this.#options.topics.map((topic) => this.#allocate(topic)))).flat()
-    this.#allocated = allocated
+    // A lock may have been taken away from outside; an idle queue would not hear of it before its next renewal.
+    await this.renew()
+    const shares = await Promise.all(this.#options.topics.map((topic) => this.#allocate(topic)))
+    const allocated = shares.flatMap((share) => share ?? [])
+    // Who has no share cannot be at its end.
+    this.#allocated = shares.includes(undefined) ? undefined : allocated
     const mine = new Set(allocated.map(queueKey))
     for (const [key, queue] of this.#owned) {
       if (!mine.has(key)) this.#remove(queue, 'removed')
@@ -129,16 +129,19 @@ export class Rebalance {
     this.#schedule(refused > 0 ? LOCK_RETRY_MS : REBALANCE_INTERVAL_MS)
   }
 
-  async #allocate(topic: string): Promise<readonly MessageQueue[]> {
+  /** `undefined`: it is not among the members, as nobody is while the group is disabled. */
+  async #allocate(topic: string): Promise<readonly MessageQueue[] | undefined> {
     const { broker, group, clientId, allocate } = this.#options
-    const [queues, ids] = await Promise.all([broker.subscribeQueues(topic), broker.memberIds(group, topic)])
-    return allocate(queues, [...ids].sort(compareText), clientId)
+    const [queues, ids] = await Promise.all([
+      broker.subscribeQueues(topic, group),
+      broker.memberIds(group, topic),
+    ])
+    return ids.includes(clientId) ? allocate(queues, [...ids].sort(compareText), clientId) : undefined
   }
 
   /** Locks queues and begins to consume those that were granted; answers how many were refused. */
   async #add(mqs: readonly MessageQueue[]): Promise<number> {
-    const { broker, group, clientId, lockTtlMs } = this.#options
-    const grants = await this.#exclusively(() => broker.lockBatch(group, clientId, mqs, lockTtlMs))
+    const grants = await this.#exclusively(() => this.#lock(mqs))
     let refused = 0
     for (const grant of grants) {
       if (grant.granted) {
@@ -168,14 +171,20 @@ export class Rebalance {
   }
 
   async #giveBack(queue: OwnedQueue): Promise<void> {
-    const { broker, group, clientId, release } = this.#options
+    const { broker, group, clientId, locks, release } = this.#options
     await release(queue)
     await this.#exclusively(async () => {
       // From here on a renewal leaves it out.
       this.#owned.delete(queueKey(queue.mq))
       // Also when it was lost: a late renewal may have got it back, which kept others away until the handler ended.
-      await broker.unlockBatch(group, clientId, [queue.mq])
+      if (locks) await broker.unlockBatch(group, clientId, [queue.mq])
     })
+  }
+
+  async #lock(mqs: readonly MessageQueue[]): Promise<readonly LockGrant[]> {
+    const { broker, group, clientId, lockTtlMs, locks } = this.#options
+    if (locks) return broker.lockBatch(group, clientId, mqs, lockTtlMs)
+    return mqs.map((mq) => ({ mq, granted: true, epoch: 0, predecessor: 'none', carefulUntil: 0 }))
   }
 
   /** One after the other: a renewal that overtook an unlock would take the lock again, for nobody. */

@@ -2,12 +2,13 @@ import { applySettlement, type BatchEnd, positionOf, putBack } from './apply-set
 import type { ConsumeServices } from './consume-services.ts'
 import { type HandlerRun, runHandler } from './handler-run.ts'
 import type { OwnedQueue } from './owned-queue.ts'
-import type { ProcessQueueEntry } from './process-queue.ts'
+import { sleep } from '../model/runtime.ts'
+import type { Batch } from './process-queue.ts'
 import { mayStart, settle } from './settlement.ts'
+import { watchRun } from './watch-run.ts'
 
 /**
- * Takes the next batch of a queue through its handler to its settlement. `allowed` messages were taken from the
- * quota; what does not pass is given back.
+ * Takes a batch of a queue through its handler to its settlement.
  *
  * Here and in what it calls, a result that needs no waiting is no promise: with a handler that answers at once,
  * the turns of five async functions for each message cost more than all the rest.
@@ -15,15 +16,16 @@ import { mayStart, settle } from './settlement.ts'
 export function runBatch(
   queue: OwnedQueue,
   services: ConsumeServices,
-  allowed: number,
+  batch: Batch,
 ): BatchEnd | Promise<BatchEnd> {
-  const batch = queue.processQueue.takeMessages(allowed)
-  services.quota.giveBack(allowed - batch.length)
   const attempts = batch[0]?.attempts ?? 0
+  if (isParked(queue, batch)) {
+    return applySettlement(queue, services, { batch, attempts, error: null, isStored: true }, { kind: 'park' })
+  }
   const start = mayStart(attempts, services.policy)
   if (start !== 'run') {
     const error = `its consumer ended while handling it; ${attempts} attempts were begun`
-    return applySettlement(queue, services, { batch, attempts, error, isStored: true }, { kind: start })
+    return applySettlement(queue, services, { batch, attempts, error, isStored: true }, start)
   }
   if (needsStoredStart(queue, services, batch)) return runStored(queue, services, batch)
   const last = batch.at(-1)?.message.queueOffset ?? 0
@@ -31,17 +33,19 @@ export function runBatch(
   return run(queue, services, batch, false)
 }
 
+/** A batch is of one key wherever keys are parked. */
+function isParked({ parkedKeys }: OwnedQueue, [first]: Batch): boolean {
+  const key = first?.message.key
+  return parkedKeys.size > 0 && typeof key === 'string' && parkedKeys.has(key)
+}
+
 /**
  * Whether each start has to be stored before it happens: where the handler is a process (it is slow enough, and
  * may outlive us), where an owner died with messages in work, and where a message has failed before.
  */
-function needsStoredStart(
-  queue: OwnedQueue,
-  { broker, handler }: ConsumeServices,
-  batch: readonly ProcessQueueEntry[],
-): boolean {
+function needsStoredStart(queue: OwnedQueue, { attempts, handler }: ConsumeServices, batch: Batch): boolean {
   const first = batch[0]
-  if (!broker.attempts || !first) return false
+  if (!attempts || !first) return false
   return (
     handler.kind === 'process' ||
     first.attempts > 0 ||
@@ -50,15 +54,11 @@ function needsStoredStart(
   )
 }
 
-async function runStored(
-  queue: OwnedQueue,
-  services: ConsumeServices,
-  batch: readonly ProcessQueueEntry[],
-): Promise<BatchEnd> {
-  const isBegun = (await services.broker.attempts?.start(queue.fence, batch.map(positionOf))) ?? true
+async function runStored(queue: OwnedQueue, services: ConsumeServices, batch: Batch): Promise<BatchEnd> {
+  const isBegun = (await services.attempts?.start(queue.fence, batch.map(positionOf))) ?? true
   if (!isBegun) {
     services.lockLost(queue, false)
-    return putBack(queue, services)
+    return putBack(queue, services, batch)
   }
   if (!queue.isDropped) return run(queue, services, batch, true)
   return applySettlement(
@@ -69,44 +69,83 @@ async function runStored(
   )
 }
 
-/** A crash of ours must leave nothing started beyond the span that the next owner goes through carefully. */
+/**
+ * A crash of ours must leave nothing started beyond the span that the next owner goes through carefully. When what
+ * is unfinished keeps it from growing, the start itself is stored.
+ */
 async function runBeyondSpan(
   queue: OwnedQueue,
   services: ConsumeServices,
-  batch: readonly ProcessQueueEntry[],
+  batch: Batch,
   last: number,
 ): Promise<BatchEnd> {
-  while (!queue.isDropped && services.offsets.isBeyondSpan(queue.position, last))
-    await services.offsets.flush()
-  return queue.isDropped ? putBack(queue, services) : run(queue, services, batch, false)
+  if (queue.position.isDirty) await services.offsets.flush()
+  if (queue.isDropped) return putBack(queue, services, batch)
+  return services.offsets.isBeyondSpan(queue.position, last)
+    ? runStored(queue, services, batch)
+    : run(queue, services, batch, false)
 }
 
 function run(
   queue: OwnedQueue,
   services: ConsumeServices,
-  batch: readonly ProcessQueueEntry[],
+  batch: Batch,
   isStored: boolean,
 ): BatchEnd | Promise<BatchEnd> {
   const attempts = (batch[0]?.attempts ?? 0) + 1
-  const messages = batch.map(({ message }) => message)
-  const ended = runHandler(queue, services, messages, attempts)
-  const finish = (result: HandlerRun) => settleRun(queue, services, { batch, attempts, isStored }, result)
+  const watch = watchRun(queue, services, batch, attempts)
+  const ended = runHandler(queue, services, watch.messages, attempts)
+  const finish = (result: HandlerRun) => {
+    watch.ended(result)
+    return settleRun(queue, services, { batch, attempts, isStored }, result)
+  }
   return ended instanceof Promise ? ended.then(finish) : finish(ended)
+}
+
+interface Ran {
+  readonly batch: Batch
+  readonly attempts: number
+  readonly isStored: boolean
 }
 
 function settleRun(
   queue: OwnedQueue,
   services: ConsumeServices,
-  ran: {
-    readonly batch: readonly ProcessQueueEntry[]
-    readonly attempts: number
-    readonly isStored: boolean
-  },
-  { outcome, error, fatal }: HandlerRun,
+  ran: Ran,
+  { outcome, error, fatal, each }: HandlerRun,
 ): BatchEnd | Promise<BatchEnd> {
+  // It ran out of time and was sent back: what its handler says now comes too late.
+  if (queue.expired.delete(ran.batch)) return { kind: 'passed' }
+  // Where order is kept a batch is one unit.
+  if (each && services.policy.mode === 'concurrent') return settleEach(queue, services, ran, each, fatal)
   if (outcome.kind === 'failed' || outcome.kind === 'rejected') services.counters.failed++
   const settlement = settle(outcome, ran.attempts, services.policy)
   const end = applySettlement(queue, services, { ...ran, error }, settlement)
   if (fatal === undefined) return end
   return Promise.resolve(end).finally(() => services.fail(fatal))
+}
+
+/** Each message of the batch ended in its own way. */
+async function settleEach(
+  queue: OwnedQueue,
+  services: ConsumeServices,
+  ran: Ran,
+  each: readonly HandlerRun[],
+  fatal: unknown,
+): Promise<BatchEnd> {
+  for (const [i, run] of each.entries()) {
+    const batch = ran.batch.slice(i, i + 1)
+    const end = await settleRun(queue, services, { ...ran, batch }, run)
+    if (end.kind === 'suspended') resumeLater(queue, services, batch, end.afterMs)
+  }
+  if (fatal !== undefined) services.fail(fatal)
+  return { kind: 'passed' }
+}
+
+/** The loop knows the batch as a whole only; a part that stays is brought back from here. */
+function resumeLater(queue: OwnedQueue, services: ConsumeServices, batch: Batch, afterMs: number): void {
+  void sleep(services.broker.runtime, afterMs, queue.stopping).then(() => {
+    queue.processQueue.resume(batch)
+    queue.arrived.raise()
+  })
 }

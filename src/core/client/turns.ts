@@ -15,9 +15,13 @@ export class Turns {
     this.#since = runtime.monotonic()
   }
 
+  get isDue(): boolean {
+    return this.#runtime.monotonic() - this.#since >= this.#longestMs
+  }
+
   /** A promise to wait for when the event loop is due a turn, else nothing. */
   due(): Promise<void> | undefined {
-    if (this.#runtime.monotonic() - this.#since < this.#longestMs) return undefined
+    if (!this.isDue) return undefined
     return new Promise((resolve) => {
       this.#runtime.defer(() => {
         this.#since = this.#runtime.monotonic()

@@ -1,10 +1,8 @@
 /** A longer line is handed over in pieces of about this size, marked as cut. */
 export const LINE_BYTES_MAX = 1024 * 1024
 
-const NEWLINE = 0x0a
-const CARRIAGE_RETURN = 0x0d
-
-export type LineListener = (line: Buffer, isCut: boolean) => void
+/** `line` has one character a byte (latin1): most lines are ASCII, and only for others is it worth decoding. */
+export type LineListener = (line: string, isCut: boolean) => void
 
 /**
  * Cuts a stream of bytes into lines, without their LF or CR LF. It works on bytes, so a character that is split
@@ -13,8 +11,7 @@ export type LineListener = (line: Buffer, isCut: boolean) => void
  */
 export class LineSplitter {
   readonly #onLine: LineListener
-  #parts: Buffer[] = []
-  #size = 0
+  #rest = ''
   #isCut = false
 
   constructor(onLine: LineListener) {
@@ -22,39 +19,28 @@ export class LineSplitter {
   }
 
   push(chunk: Buffer): void {
+    const text = this.#rest + chunk.toString('latin1')
     let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#hold(chunk.subarray(start, end))
-      this.#emit()
+    for (let end = text.indexOf('\n', this.#rest.length); end !== -1; end = text.indexOf('\n', start)) {
+      this.#emit(text.slice(start, end))
       this.#isCut = false
       start = end + 1
     }
-    if (start < chunk.length) this.#hold(chunk.subarray(start))
-    if (this.#size > LINE_BYTES_MAX) {
+    this.#rest = start === 0 ? text : text.slice(start)
+    if (this.#rest.length > LINE_BYTES_MAX) {
       this.#isCut = true
-      this.#emit()
+      this.#emit(this.#rest)
+      this.#rest = ''
     }
   }
 
   /** Hands over a last line that no newline ends. */
   end(): void {
-    if (this.#size > 0) this.#emit()
+    if (this.#rest !== '') this.#emit(this.#rest)
+    this.#rest = ''
   }
 
-  #hold(part: Buffer): void {
-    this.#parts.push(part)
-    this.#size += part.length
-  }
-
-  #emit(): void {
-    const [only] = this.#parts
-    const line = this.#parts.length === 1 && only !== undefined ? only : Buffer.concat(this.#parts)
-    this.#parts = []
-    this.#size = 0
-    const isTerminatedByCrLf = line.at(-1) === CARRIAGE_RETURN
-    this.#onLine(
-      isTerminatedByCrLf ? line.subarray(0, -1) : line,
-      this.#isCut || line.length > LINE_BYTES_MAX,
-    )
+  #emit(line: string): void {
+    this.#onLine(line.endsWith('\r') ? line.slice(0, -1) : line, this.#isCut || line.length > LINE_BYTES_MAX)
   }
 }

@@ -4,10 +4,14 @@ import type { HandlerProcess } from '../model/lock.ts'
 import type { MessageExt } from '../model/message.ts'
 import { type Runtime, sleep } from '../model/runtime.ts'
 import { clipStart, StderrTail } from './error-text.ts'
+import { InputPipe } from './input-pipe.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { ENDED_BY_STOP } from './outcomes.ts'
+import { OutstandingMessages } from './outstanding.ts'
 import { describeEnd, endGroup, endOf, isNotRunnable, type ProcessEnd } from './process-end.ts'
 import { RecordWriter } from './record-writer.ts'
+import { endedBeforeWork } from './restart-failure.ts'
+import type { Answer, Runner, Tally } from './runner.ts'
 import { notRunnable, type Shell, startShell } from './shell.ts'
 import { parseStatusLine } from './status-line.ts'
 
@@ -19,53 +23,48 @@ export interface PipeProcessOptions {
   readonly runtime: Runtime
 }
 
-/** `undefined`: the process ended before the message was given to it. */
-export type Answer = ConsumeResult | undefined
-
-/** Messages that a run was given, that it answered, and that it answered with success. */
-export interface Tally {
-  given: number
-  answered: number
-  succeeded: number
-}
-
-interface Outstanding {
-  isGiven: boolean
-  readonly answer: Promise<Answer>
-  readonly resolve: (answer: Answer) => void
-  readonly reject: (error: unknown) => void
-}
-
 /** How far a line that is no status is shown. */
 const SHOWN_BYTES_MAX = 64 * 1024
 
 /** One run of a piped command: records to its stdin, status lines from its stdout, in any order. */
-export class PipeProcess {
+export class PipeProcess implements Runner {
   readonly process: HandlerProcess
+  readonly ready = Promise.resolve()
   /** Resolves when it has ended, its answers were read, and everything outstanding was settled. */
-  readonly ended: Promise<ProcessEnd>
+  readonly ended: Promise<void>
   readonly #options: PipeProcessOptions
   readonly #stderr = new StderrTail()
-  readonly #outstanding = new Map<string, Outstanding>()
+  readonly #outstanding: OutstandingMessages
   readonly #writer: RecordWriter
-  readonly #tally: Tally = { given: 0, answered: 0, succeeded: 0 }
-  #hasEnded = false
+  readonly #tally: Tally = { taken: 0, answered: 0, succeeded: 0 }
+  /** The first record that it did not take. */
+  #firstUnread = Number.POSITIVE_INFINITY
+  #end: ProcessEnd | undefined
   #isStopping = false
   #termination: Promise<void> | undefined
 
   /** HANDLER_FAILED when no process can be started. */
   static async start(options: PipeProcessOptions): Promise<PipeProcess> {
     const { command, env } = options
-    return new PipeProcess(await startShell({ command, env, stdio: ['pipe', 'pipe', 'pipe'] }), options)
+    const input = await InputPipe.create()
+    try {
+      const shell = await startShell({ command, env, stdio: [input.childEnd, 'pipe', 'pipe'] })
+      return new PipeProcess(shell, input, options)
+    } catch (error) {
+      input.takeBack()
+      throw error
+    } finally {
+      input.closeChildEnd()
+    }
   }
 
-  private constructor(shell: Shell, options: PipeProcessOptions) {
-    const { stdin, stdout, stderr } = shell.child
-    if (stdin === null || stdout === null || stderr === null)
-      throw new TypeError('a pipe of the handler is missing')
+  private constructor(shell: Shell, input: InputPipe, options: PipeProcessOptions) {
+    const { stdout, stderr } = shell.child
+    if (stdout === null || stderr === null) throw new TypeError('a pipe of the handler is missing')
     this.process = shell.process
     this.#options = options
-    this.#writer = new RecordWriter(stdin, options.runtime)
+    this.#writer = new RecordWriter(input, options.runtime)
+    this.#outstanding = new OutstandingMessages((delivery) => this.#writer.write(delivery))
     const lines = new LineSplitter((line, isCut) => this.#onLine(line, isCut))
     stdout.on('data', (chunk: Buffer) => lines.push(chunk))
     stderr.on('data', (chunk: Buffer) => {
@@ -73,7 +72,7 @@ export class PipeProcess {
       options.onStderr(chunk)
     })
     // A handler that closed its stdin takes nothing more, one that closed its stdout answers nothing more.
-    stdin.on('error', () => void this.#terminate())
+    input.stdin.on('error', () => void this.#terminate())
     stdout.on('end', () => {
       lines.end()
       void this.#terminate()
@@ -86,46 +85,37 @@ export class PipeProcess {
   }
 
   get hasEnded(): boolean {
-    return this.#hasEnded
+    return this.#end !== undefined
   }
 
-  /** It was ended from here: its end says nothing about the command. */
   get isStopping(): boolean {
     return this.#isStopping
   }
 
-  /** The end of its stderr. */
-  get complaint(): string {
-    return this.#stderr.text()
+  get isDone(): boolean {
+    const { taken, answered } = this.#tally
+    return this.#end?.code === 0 && taken > 0 && answered === taken
+  }
+
+  failure(starts: number) {
+    const { command } = this.#options
+    const end = this.#end ?? { code: null, signal: null }
+    const complaint = this.#stderr.text()
+    if (isNotRunnable(end)) return notRunnable(command, end, complaint)
+    return endedBeforeWork(command, starts, [describeEnd(end), complaint], {
+      hint: 'run the command by hand; it has to read records from stdin until the end of its input',
+      details: { command, exitCode: end.code, signal: end.signal },
+    })
   }
 
   /**
-   * Gives it a message and resolves with its answer. An id can be outstanding once only, as answers name nothing
-   * else: a second message of the same id waits for the first. Rejects with HANDLER_NOT_FOUND when the shell could
-   * not run the command.
+   * Gives it messages and resolves with an answer for each. A second message of an id that is outstanding waits for
+   * the first. Rejects with HANDLER_NOT_FOUND when the shell could not run the command.
    */
-  deliver(message: MessageExt): Promise<Answer> {
-    if (this.#hasEnded || this.#termination !== undefined) return this.ended.then(() => undefined)
-    const earlier = this.#outstanding.get(message.msgId)
-    if (earlier !== undefined) {
-      const again = () => this.deliver(message)
-      return earlier.answer.then(again, again)
-    }
-    const { promise, resolve, reject } = withResolvers<Answer>()
-    const outstanding: Outstanding = { isGiven: false, answer: promise, resolve, reject }
-    this.#outstanding.set(message.msgId, outstanding)
-    this.#writer.write({
-      message,
-      onGiven: () => {
-        outstanding.isGiven = true
-        this.#tally.given++
-      },
-      onRefused: () => {
-        outstanding.isGiven = false
-        this.#tally.given--
-      },
-    })
-    return promise
+  deliver(messages: readonly MessageExt[]): Promise<readonly Answer[]> {
+    if (this.hasEnded || this.#termination !== undefined)
+      return this.ended.then(() => messages.map(() => undefined))
+    return this.#outstanding.add(messages)
   }
 
   /** Ends its input, then, after the grace, the group by TERM and KILL. What is unanswered by then was ended by a stop. */
@@ -141,68 +131,58 @@ export class PipeProcess {
   }
 
   async #endByAndBy(): Promise<void> {
-    this.#writer.end()
+    if (this.#isStopping) this.#writer.end()
+    else this.#takeBack()
     const { runtime, killGraceMs } = this.#options
     const gone = new AbortController()
     void this.ended.then(() => gone.abort())
     await sleep(runtime, killGraceMs, gone.signal)
-    if (!this.#hasEnded) await endGroup(this.process.pid, killGraceMs, runtime)
+    if (!this.hasEnded) await endGroup(this.process.pid, killGraceMs, runtime)
   }
 
-  #onLine(line: Buffer, isCut: boolean): void {
-    const text = isCut ? undefined : line.toString('utf8')
-    const status = text === undefined ? undefined : parseStatusLine(text)
-    const outstanding = status && this.#outstanding.get(status.msgId)
-    if (status === undefined || outstanding?.isGiven !== true) {
+  /** Once only: what was read back cannot be read again. */
+  #takeBack(): void {
+    const firstUnread = this.#writer.takeBack((msgId) => this.#outstanding.orderOf(msgId))
+    this.#firstUnread = Math.min(this.#firstUnread, firstUnread)
+  }
+
+  #onLine(line: string, isCut: boolean): void {
+    const status = isCut ? undefined : parseStatusLine(line)
+    if (status === undefined || !this.#outstanding.answer(status.msgId, status.result)) {
       this.#show(line)
       return
     }
-    this.#outstanding.delete(status.msgId)
+    this.#tally.taken++
     this.#tally.answered++
     if (status.result.status === 'success') this.#tally.succeeded++
-    outstanding.resolve(status.result)
   }
 
   /** A line that settles nothing is for people. */
-  #show(line: Buffer): void {
+  #show(line: string): void {
     const isLong = line.length > SHOWN_BYTES_MAX
     const ending = isLong ? `… (${line.length} bytes)\n` : '\n'
-    this.#options.onStderr(Buffer.concat([line.subarray(0, SHOWN_BYTES_MAX), Buffer.from(ending)]))
+    const shown = Buffer.from(isLong ? line.slice(0, SHOWN_BYTES_MAX) : line, 'latin1')
+    this.#options.onStderr(Buffer.concat([shown, Buffer.from(ending)]))
   }
 
-  async #onEnd(end: ProcessEnd): Promise<ProcessEnd> {
+  async #onEnd(end: ProcessEnd): Promise<void> {
     // What it left behind may still work on a message that is about to be given to somebody else.
     await endGroup(this.process.pid, this.#options.killGraceMs, this.#options.runtime)
-    this.#hasEnded = true
-    this.#writer.end()
-    const failure = this.#failure(end)
-    for (const outstanding of this.#outstanding.values()) {
-      if (!outstanding.isGiven) outstanding.resolve(undefined)
-      else if (failure instanceof Error) outstanding.reject(failure)
-      else outstanding.resolve(failure)
+    this.#end = end
+    this.#takeBack()
+    this.#tally.taken += this.#outstanding.seen(this.#firstUnread)
+    if (isNotRunnable(end) && !this.#isStopping) {
+      this.#outstanding.reject(notRunnable(this.#options.command, end, this.#stderr.text()))
+    } else {
+      this.#outstanding.fail(this.#isStopping ? ENDED_BY_STOP : this.#failed(end), this.#firstUnread)
     }
-    this.#outstanding.clear()
-    return end
   }
 
-  #failure(end: ProcessEnd): ConsumeResult | Error {
-    if (this.#isStopping) return ENDED_BY_STOP
-    if (isNotRunnable(end)) return notRunnable(this.#options.command, end, this.complaint)
+  #failed(end: ProcessEnd): ConsumeResult {
     const what = `handler ended: ${describeEnd(end)}`
-    const complaint = this.complaint
+    const complaint = this.#stderr.text()
     if (complaint === '') return { status: 'retry', error: what }
     const room = LAST_ERROR_BYTES_MAX - what.length - 2
     return { status: 'retry', error: `${what}: ${clipStart(complaint, room)}` }
   }
-}
-
-/** `Promise.withResolvers` of ES2024, which Node 20 does not have. */
-function withResolvers<T>() {
-  let resolve: (value: T) => void = () => {}
-  let reject: (error: unknown) => void = () => {}
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
 }

@@ -1,5 +1,5 @@
-import type { ConsumeResult, ConsumeStatus } from '../client/listener.ts'
-import { clipEnd } from './error-text.ts'
+import type { ConsumeResult } from '../client/listener.ts'
+import { consumeResult } from './consume-result.ts'
 
 /** What a piped handler says of one message. */
 export interface StatusLine {
@@ -7,38 +7,16 @@ export interface StatusLine {
   readonly result: ConsumeResult
 }
 
-/**
- * RocketMQ's COMMIT and ROLLBACK are for a consumer that commits by hand. One that commits by itself, as here,
- * takes them for SUCCESS and for SUSPEND_CURRENT_QUEUE_A_MOMENT (`ConsumeMessageOrderlyService`).
- */
-const STATUSES: ReadonlyMap<unknown, ConsumeStatus> = new Map([
-  ['success', 'success'],
-  ['retry', 'retry'],
-  ['dead-letter', 'dead-letter'],
-  ['commit', 'success'],
-  ['rollback', 'retry'],
-])
+const NOT_ASCII = /[\x80-\xff]/
 
-/** `undefined` for everything else that a program may print. */
+/** `undefined` for everything else that a program may print. `line` has one character a byte (latin1). */
 export function parseStatusLine(line: string): StatusLine | undefined {
   // Most other output is told from a status by its first character, without an exception.
   if (!line.trimStart().startsWith('{')) return undefined
-  const value = parseObject(line)
+  const value = parseObject(NOT_ASCII.test(line) ? Buffer.from(line, 'latin1').toString('utf8') : line)
   if (value === undefined || typeof value.id !== 'string') return undefined
-  const status = STATUSES.get(value.status)
-  if (status === undefined) return undefined
-  if (status === 'success') return { msgId: value.id, result: { status } }
-  const error = errorText(value.error)
-  const { suspendMs } = value
-  const isPause = typeof suspendMs === 'number' && Number.isFinite(suspendMs) && suspendMs >= 0
-  return {
-    msgId: value.id,
-    result: {
-      status,
-      ...(error === undefined ? undefined : { error }),
-      ...(isPause ? { suspendMs } : undefined),
-    },
-  }
+  const result = consumeResult(value)
+  return result === undefined ? undefined : { msgId: value.id, result }
 }
 
 function parseObject(line: string): Record<string, unknown> | undefined {
@@ -48,10 +26,4 @@ function parseObject(line: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-/** An error may be any JSON value; what is no string is kept as it was written. */
-function errorText(error: unknown): string | undefined {
-  if (error === undefined || error === null) return undefined
-  return clipEnd(typeof error === 'string' ? error : JSON.stringify(error))
 }

@@ -22,6 +22,8 @@ export interface DeadLetter {
   readonly replays: number
   readonly replayedAt: number | null
   readonly settledAt: number | null
+  /** When a reset of offsets brought its original round again; `null`: none did since it died. */
+  readonly resetAt: number | null
 }
 
 /** Which dead letters are meant. All conditions hold at once; an empty filter means all. */

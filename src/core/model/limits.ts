@@ -38,6 +38,17 @@ export const SUSPEND_MS_DEFAULT = 1_000
 export const SUSPEND_MS_MIN = 10
 export const SUSPEND_MS_MAX = 30_000
 
+/** Further tries of a message that is consumed concurrently (`maxReconsumeTimes` -1 there). */
+export const CONCURRENT_RECONSUME_TIMES_MAX = 16
+/** A run of the concurrent service that takes longer is sent back (`consumeTimeout`, 15 minutes). */
+export const CONSUME_TIMEOUT_MS = 15 * 60_000
+/** A message that could not be sent back is tried again here after this time. */
+export const SEND_BACK_RETRY_MS = 5_000
+/** Threads of the concurrent service (`consumeThreadMin`, `consumeThreadMax`). */
+export const CONSUME_THREADS_DEFAULT = 20
+/** Offsets between the first unfinished and the last cached message, concurrent only (`consumeConcurrentlyMaxSpan`). */
+export const CONCURRENT_SPAN_MAX = 2000
+
 /** Messages cached for one queue before pulling pauses (`pullThresholdForQueue`). */
 export const CACHED_MESSAGES_PER_QUEUE_MAX = 1000
 /** Body bytes cached for one queue before pulling pauses (`pullThresholdSizeForQueue`). */
@@ -77,3 +88,36 @@ export const LAST_ERROR_BYTES_MAX = 2048
 export const STORE_BUSY_TIMEOUT_MS = 10_000
 /** Members look for messages, changes and dead neighbours at least this often when no wake-up comes. */
 export const STORE_POLL_MS = 50
+
+/** A producer asks for the route of a topic again after this time (`pollNameServerInterval`). */
+export const ROUTE_POLL_MS = 30_000
+/** Further tries of a failed send that no key binds to its queue (`retryTimesWhenSendFailed`). */
+export const SEND_RETRIES_DEFAULT = 2
+/** After this time a failed send is not tried again (`sendMsgTimeout`, which is for all tries together). */
+export const SEND_RETRY_MS = 3_000
+/** A send whose route changed under it selects its queue again so often. */
+export const ROUTE_RETRIES_MAX = 3
+/** One-way sends on their way at a time; beyond it they are dropped (`permitsOneway`). */
+export const ONEWAY_PENDING_MAX = 65_535
+/** Messages that one pull asks for when nothing is said (`pullBatchSize`). */
+export const PULL_MESSAGES_DEFAULT = 32
+/** How long a poll waits for messages (`DefaultLitePullConsumer.pollTimeoutMillis`). */
+export const POLL_TIMEOUT_MS = 5_000
+/** Messages that have outlived their topic's retention time are looked for this often. */
+export const RETENTION_INTERVAL_MS = 5_000
+/** Most messages of a queue that go in one transaction. */
+export const RETENTION_STEP_MESSAGES = 500
+
+/** Characters of an SQL92 filter. */
+export const SQL92_LENGTH_MAX = 65_536
+/** Levels of parentheses and operators of an SQL92 filter; one AND or OR of many operands is one level. */
+export const SQL92_DEPTH_MAX = 250
+
+/** Newest deliveries that the journal keeps, all groups together: about 200 bytes each. */
+export const JOURNAL_DELIVERIES_MAX = 1_000_000
+/** Oldest deliveries that one record removes at most, once the journal is full. */
+export const JOURNAL_PRUNE_STEP = 1000
+/** Delayed messages that are moved in one write. */
+export const DELAYED_BATCH_MAX = 500
+/** Who waits for a delayed message looks again after this time, since the wall clock may have been set. */
+export const DELAYED_LOOK_MS = 1_000

@@ -1,3 +1,4 @@
+import { checkDelay } from './delay.ts'
 import { RmqError } from './errors.ts'
 import { PROPERTIES_BYTES_MAX } from './limits.ts'
 import type { Message } from './message.ts'
@@ -16,6 +17,7 @@ export function checkMessage(message: Message, maxBody: number): void {
   keysOf(message)
   propertiesOf(message)
   checkPropertiesSize(message)
+  checkDelay(message)
 }
 
 /** The body as bytes. MESSAGE_TOO_LARGE when there are more than `maxBody`. */

@@ -11,6 +11,12 @@ export interface Message {
   readonly tags?: string
   /** User properties; reserved names are refused. */
   readonly properties?: Readonly<Record<string, string>>
+  /** Comes later: RocketMQ's delay level, 1 to 18. At most one of the three. */
+  readonly delayLevel?: number
+  /** Comes this many milliseconds after it was stored. */
+  readonly delayMs?: number
+  /** Comes at this time, milliseconds since the epoch; a past time is now, as if nothing was said. */
+  readonly deliverAt?: number
 }
 
 /** A stored message (RocketMQ `MessageExt`). */
@@ -35,6 +41,15 @@ export interface MessageExt {
   readonly reconsumeTimes: number
   /** Present when the message comes back from the dead letters. */
   readonly redelivery?: Redelivery
+  /** Present in a retry topic: where the message was sent to. */
+  readonly origin?: MessageOrigin
+}
+
+/** The place of a message before it was sent back. */
+export interface MessageOrigin {
+  readonly topic: string
+  readonly queueId: number
+  readonly queueOffset: number
 }
 
 /** Where a replayed message comes from. */
@@ -50,9 +65,11 @@ export interface SendReceipt {
   readonly topic: string
   readonly brokerName: string
   readonly queueId: number
-  /** Offset of the first message. */
-  readonly queueOffset: number
+  /** Offset of the first message; `null` for delayed ones, which get theirs when they are due. */
+  readonly queueOffset: number | null
   readonly count: number
+  /** When the i-th message is due, 0-based, in milliseconds since the epoch. Of delayed ones only. */
+  deliverAt?(i: number): number
   /** Id of the i-th message, 0-based. Computed when asked for: a bulk send needs none. */
   msgId(i: number): string
 }

@@ -41,6 +41,11 @@ const SYSTEM_GROUPS = new Set([
 ])
 const SYSTEM_GROUP_PREFIX = 'CID_RMQ_SYS_'
 
+/** The topic through which a group's failed messages come again. */
+export function retryTopicOf(group: string): string {
+  return `%RETRY%${group}`
+}
+
 /** What is wrong with a topic name, `undefined` when it is fine. */
 export function checkTopicName(name: string): string | undefined {
   return checkName(name, TOPIC_NAME_LENGTH_MAX)

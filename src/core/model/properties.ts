@@ -1,6 +1,18 @@
 /** The system properties that rmq itself reads (RocketMQ `MessageConst`). */
 export const UNIQ_KEY = 'UNIQ_KEY'
 export const RECONSUME_TIME = 'RECONSUME_TIME'
+export const RETRY_TOPIC = 'RETRY_TOPIC'
+export const ORIGIN_MESSAGE_ID = 'ORIGIN_MESSAGE_ID'
+/** Not RocketMQ's: the queue and offset of the first incarnation, which RocketMQ's retries forget. */
+export const ORIGIN_PLACE = 'RMQ_ORIGIN_PLACE'
+
+/** What a message has only while it is in a retry topic. */
+export const RETRY_PROPERTIES: ReadonlySet<string> = new Set([
+  RECONSUME_TIME,
+  RETRY_TOPIC,
+  ORIGIN_MESSAGE_ID,
+  ORIGIN_PLACE,
+])
 
 /** Names that RocketMQ keeps for itself (`MessageConst.STRING_HASH_SET` and what brokers write). */
 const RESERVED = new Set([
@@ -8,7 +20,7 @@ const RESERVED = new Set([
   'TAGS',
   'WAIT',
   'DELAY',
-  'RETRY_TOPIC',
+  RETRY_TOPIC,
   'REAL_TOPIC',
   'REAL_QID',
   'TRAN_MSG',
@@ -16,7 +28,7 @@ const RESERVED = new Set([
   'MIN_OFFSET',
   'MAX_OFFSET',
   'BUYER_ID',
-  'ORIGIN_MESSAGE_ID',
+  ORIGIN_MESSAGE_ID,
   'TRANSFER_FLAG',
   'CORRECTION_FLAG',
   'MQ2_FLAG',
@@ -65,6 +77,7 @@ const RESERVED = new Set([
   'DLQ_ORIGIN_TOPIC',
   'DLQ_ORIGIN_MESSAGE_ID',
   '__CRC32#',
+  ORIGIN_PLACE,
 ])
 const TRANSIENT_PREFIX = '__RMQ.TRANSIENT.'
 

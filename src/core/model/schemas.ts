@@ -53,25 +53,31 @@ export const messageQueueSchema = z.object({
   queueId: queueIdSchema,
 })
 
-/** Options of an orderly consumer, checked when it starts. */
-export const orderlyConsumerOptionsSchema = z.object({
+/** Options of a consumer, checked when it starts. */
+export const consumerOptionsSchema = z.object({
   group: groupNameSchema,
   topics: z.array(topicNameSchema).min(1),
+  messageModel: z.enum(['clustering', 'broadcasting']).optional(),
   lockTtlMs: z.int().min(100).max(DAY_MS).optional(),
   batch: z.int().min(1).max(CONSUME_BATCH_MAX).optional(),
   threads: z.int().min(1).max(1000).optional(),
+  perKey: z.int().min(1).max(1000).optional(),
+  autoCommit: z.boolean().optional(),
   maxReconsumeTimes: z
     .int()
     .min(-1)
     .max(2 ** 31 - 1)
     .optional(),
-  onExhausted: z.enum(['dlq', 'block']).optional(),
+  onExhausted: z.enum(['dlq', 'block', 'park-key']).optional(),
   suspendMs: z.int().min(0).max(DAY_MS).optional(),
   suspendMaxMs: z.int().min(0).max(DAY_MS).optional(),
+  consumeTimeoutMs: z.int().min(1).max(DAY_MS).optional(),
   from: z.union([z.enum(['earliest', 'latest']), z.object({ timestamp: timestampSchema })]).optional(),
   drainTimeoutMs: z.int().min(0).max(DAY_MS).optional(),
   count: z.int().min(1).optional(),
   idleTimeoutMs: z.int().min(1).max(DAY_MS).optional(),
+  pullThresholdForTopic: z.int().min(1).max(6_553_500).optional(),
+  pullThresholdBytesForTopic: z.int().min(1).optional(),
 })
 
 /** Checks a value; INVALID_ARGUMENT names what it is of, the path and the rule. */

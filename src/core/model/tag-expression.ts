@@ -4,19 +4,19 @@ import { RmqError } from './errors.ts'
 export type TagSet = ReadonlySet<string> | null
 
 /**
- * Reads a TAG expression: `*` or nothing for everything, else tags separated by `||`.
- * As RocketMQ's `FilterAPI`, except that what it takes for a filter nobody can match is refused:
- * a blank text, `*` among tags, and a single `|`, which is a `||` mistyped.
+ * Reads a TAG expression as RocketMQ's `FilterAPI`: `*` or nothing for everything, else tags separated by `||`. Among
+ * tags `*` is a tag of that name, and a blank text wants no message at all. A single `|`, a `||` mistyped, is refused.
  * Throws INVALID_ARGUMENT.
  */
 export function parseTagExpression(expression: string): TagSet {
   if (expression === '' || expression === '*') return null
+  // Brokers compare the text with `*` as it is; that a blank one is not `*` and names no tag matches nothing there.
+  if (expression.trim() === '') return new Set()
   const tags = expression
     .split('||')
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '')
   if (tags.length === 0) throw malformed(expression, 'it names no tag')
-  if (tags.includes('*')) throw malformed(expression, '* stands alone: it takes everything')
   const single = tags.find((tag) => tag.includes('|'))
   if (single !== undefined) throw malformed(expression, `${JSON.stringify(single)} contains a single |`)
   return new Set(tags)

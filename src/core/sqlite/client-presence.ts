@@ -100,10 +100,16 @@ export class ClientPresence {
     if (owner === undefined) return { state: 'dead', leaseLeftMs: 0 }
     const leaseLeftMs = this.leaseLeftMs(lock, owner)
     const state = this.proof(owner)
-    const { handlerPid: pid, handlerStart: startTime } = lock
-    if (state !== 'dead' || pid === null || startTime === null) return { state, leaseLeftMs }
-    const runs = this.#store.host.liveness.handlerRuns(owner, { pid, startTime })
-    return { state: runs ? 'handler-running' : 'dead', leaseLeftMs }
+    if (state !== 'dead') return { state, leaseLeftMs }
+    return { state: this.handlerRuns(lock, owner) ? 'handler-running' : 'dead', leaseLeftMs }
+  }
+
+  /** Whether a handler that the lock's owner started provably still runs. */
+  handlerRuns({ groupId, queueRow }: QueueLockRow, owner: ClientRow): boolean {
+    const { liveness } = this.#store.host
+    return this.#tables.queueLocks
+      .handlers(groupId, queueRow)
+      .some((handler) => liveness.handlerRuns(owner, handler))
   }
 
   /** Another boot's clock cannot be read: its lease counts as running, which matters only while it provably lives. */

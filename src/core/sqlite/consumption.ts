@@ -2,45 +2,64 @@ import type {
   AttemptStore,
   AuditFilter,
   AuditReport,
+  BrokerAdmin,
   BrokerNotification,
   DeadLetterStore,
   DeadMessage,
+  DeliveryJournal,
+  FailedMessage,
   Fence,
   LockFilter,
   LockRelease,
   OffsetCommit,
+  ParkedKeys,
   QueueOffset,
   RedeliveryLane,
 } from '../broker.ts'
 import type { GroupConfig, GroupMember, GroupProgress, MemberHeartbeat } from '../model/group.ts'
 import type { LockGrant, QueueLock } from '../model/lock.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
+import { Admin } from './admin/admin.ts'
 import { audit } from './audit/audit.ts'
+import { Barriers } from './barriers.ts'
 import { ClientPresence } from './client-presence.ts'
 import { CommittedOffsets, groupNotFound } from './committed-offsets.ts'
+import { ConsumeGate } from './consume-gate.ts'
 import { DeadLetterBox } from './dead-letter-box.ts'
 import { DeathWatch } from './death-watch.ts'
+import { StoredJournal } from './journal.ts'
+import { LocalOffsets } from './local-offsets.ts'
 import { LockManager } from './lock-manager.ts'
 import { Membership } from './membership.ts'
+import { StoredParkedKeys } from './parked-keys.ts'
 import { Places } from './places.ts'
 import { Progress } from './progress.ts'
+import { Purge } from './purge.ts'
 import { StoredLane } from './redelivery.ts'
 import { Replay } from './replay.ts'
+import { SendBack } from './send-back.ts'
 import type { Store } from './store.ts'
 import { StoredAttempts } from './stored-attempts.ts'
 import { Attempts } from './tables/attempts.ts'
+import { BarrierTable } from './tables/barriers.ts'
+import { BroadcastOffsets } from './tables/broadcast-offsets.ts'
 import { type ChangeKind, Changes } from './tables/changes.ts'
 import { Clients } from './tables/clients.ts'
 import { ConsumerOffsets } from './tables/consumer-offsets.ts'
 import { DeadLetters } from './tables/dead-letters.ts'
+import type { DelayedMessages } from './tables/delayed-messages.ts'
+import { Deliveries } from './tables/deliveries.ts'
 import { Groups, toGroupConfig } from './tables/groups.ts'
 import { Members } from './tables/members.ts'
 import type { Messages } from './tables/messages.ts'
+import { ParkedKeyTable } from './tables/parked-keys.ts'
 import { QueueLocks } from './tables/queue-locks.ts'
-import type { Queues } from './tables/queues.ts'
+import type { QueueRow, Queues } from './tables/queues.ts'
+import { Refusals } from './tables/refusals.ts'
 import type { Topics } from './tables/topics.ts'
 
 export interface ConsumptionParts {
+  readonly delayed: DelayedMessages
   readonly queues: Queues
   readonly messages: Messages
   readonly topics: Topics
@@ -55,6 +74,9 @@ export class Consumption {
   readonly deadLetters: DeadLetterStore
   readonly attempts: AttemptStore
   readonly redelivery: RedeliveryLane
+  readonly parkedKeys: ParkedKeys
+  readonly admin: BrokerAdmin
+  readonly journal: DeliveryJournal
   readonly #store: Store
   readonly #topics: Topics
   readonly #notify: (notification: BrokerNotification) => void
@@ -64,17 +86,21 @@ export class Consumption {
   readonly #places: Places
   readonly #presence: ClientPresence
   readonly #membership: Membership
+  readonly #gate: ConsumeGate
   readonly #locks: LockManager
   readonly #offsets: CommittedOffsets
+  readonly #localOffsets: LocalOffsets
   readonly #box: DeadLetterBox
+  readonly #sendBack: SendBack
   readonly #progress: Progress
+  readonly #barriers: Barriers
   readonly #watch: DeathWatch
   readonly #seen: Record<ChangeKind, number>
   #ticking = false
   #closed = false
   #lastTickError = ''
 
-  constructor(store: Store, { queues, messages, topics, notify }: ConsumptionParts) {
+  constructor(store: Store, { delayed, queues, messages, topics, notify }: ConsumptionParts) {
     const { db } = store
     const groups = new Groups(db)
     const clients = new Clients(db)
@@ -84,15 +110,19 @@ export class Consumption {
     const queueLocks = new QueueLocks(db)
     const deadLetters = new DeadLetters(db)
     const consumerOffsets = new ConsumerOffsets(db)
-    const tables = { topics, queues, messages, groups, clients, members, changes }
-    const all = { ...tables, attempts, queueLocks, deadLetters, consumerOffsets }
+    const parkedKeys = new ParkedKeyTable(db)
+    const broadcastOffsets = new BroadcastOffsets(db)
+    const tables = { topics, queues, messages, delayed, groups, clients, members, changes, refusals: new Refusals(db) }
+    const all = { ...tables, broadcastOffsets, attempts, queueLocks, deadLetters, consumerOffsets, parkedKeys }
     const rebalance = () => this.onChange('rebalance')
     const places = new Places(groups, queues, queueLocks)
     const presence = new ClientPresence(store, all, (text) => notify({ kind: 'notice', text }))
     const offsets = new CommittedOffsets(store, places, all)
-    const box = new DeadLetterBox(store, { places, groups, attempts, deadLetters, messages, offsets })
+    const box = new DeadLetterBox(store, { ...all, places, offsets })
     const watch = new DeathWatch(store, all, presence, rebalance)
-    const replay = new Replay(store, all, () => this.onChange('redelivery'))
+    const redelivery = () => this.onChange('redelivery')
+    const replay = new Replay(store, all, redelivery)
+    const purge = new Purge(store, all, redelivery)
     this.#locks = new LockManager(store, all, {
       presence,
       places,
@@ -100,24 +130,32 @@ export class Consumption {
       onLingering: (handler) => watch.await(handler),
     })
     this.#membership = new Membership(store, all, presence, rebalance)
+    this.#gate = new ConsumeGate(groups, (text) => notify({ kind: 'notice', text }))
+    this.admin = new Admin(store, { ...all, places, presence, membership: this.#membership, rebalance })
     this.#progress = new Progress(all)
     this.attempts = new StoredAttempts(store, places, attempts, queueLocks)
     this.redelivery = new StoredLane(store, { places, attempts, deadLetters, box })
+    this.parkedKeys = new StoredParkedKeys(store, { places, parkedKeys, box })
     this.deadLetters = {
       list: (group, filter, page) => box.list(group, filter, page),
       count: (group, filter) => box.count(group, filter),
       replay: (deadLetter, request) => replay.replay(deadLetter, request),
+      purge: (deadLetters) => purge.purge(deadLetters),
     }
+    this.journal = new StoredJournal(store, places, new Deliveries(db))
     this.#store = store
     this.#topics = topics
     this.#notify = notify
     this.#groups = groups
     this.#attempts = attempts
+    this.#barriers = new Barriers(new BarrierTable(db))
     this.#changes = changes
     this.#places = places
     this.#presence = presence
     this.#offsets = offsets
+    this.#localOffsets = new LocalOffsets(store, places, broadcastOffsets)
     this.#box = box
+    this.#sendBack = new SendBack(store, { ...all, places, offsets })
     this.#watch = watch
     this.#seen = { rebalance: changes.read('rebalance'), redelivery: changes.read('redelivery') }
   }
@@ -132,7 +170,7 @@ export class Consumption {
   }
 
   async memberIds(group: string, topic: string): Promise<readonly string[]> {
-    return this.#membership.memberIds(group, topic)
+    return this.#gate.isOpen(group) ? this.#membership.memberIds(group, topic) : []
   }
 
   async members(group: string): Promise<readonly GroupMember[]> {
@@ -176,6 +214,14 @@ export class Consumption {
     return this.#offsets.commit(group, clientId, commits)
   }
 
+  async localOffsets(group: string, clientId: string, topic: string): Promise<readonly QueueOffset[]> {
+    return this.#localOffsets.list(group, clientId, topic)
+  }
+
+  commitLocalOffsets(group: string, clientId: string, offsets: readonly QueueOffset[]): Promise<void> {
+    return this.#localOffsets.commit(group, clientId, offsets)
+  }
+
   async groupConfig(group: string): Promise<GroupConfig | undefined> {
     const row = this.#groups.byName(group)
     return row && toGroupConfig(row)
@@ -196,8 +242,17 @@ export class Consumption {
     return this.#progress.of(groupId, topics)
   }
 
-  deadLetter(fence: Fence, letters: readonly DeadMessage[], commitTo: number | null): Promise<boolean> {
-    return this.#box.add(fence, letters, commitTo)
+  sendBack(fence: Fence, failures: readonly FailedMessage[]): Promise<boolean> {
+    return this.#sendBack.sendBack(fence, failures)
+  }
+
+  deadLetter(
+    fence: Fence,
+    letters: readonly DeadMessage[],
+    commitTo: number | null,
+    options?: { readonly parkKeys?: boolean },
+  ): Promise<boolean> {
+    return this.#box.add(fence, letters, commitTo, options)
   }
 
   async audit(filter: AuditFilter): Promise<AuditReport> {
@@ -210,6 +265,17 @@ export class Consumption {
     return groupId === undefined ? new Map() : this.#attempts.live(groupId, queueRow, fromOffset, toOffset)
   }
 
+  /** Up to where the group may read the queue in order. */
+  barrierLimit(group: string, queue: QueueRow): number {
+    return this.#barriers.limit(this.#places.groupId(group), queue)
+  }
+
+  /** Whether messages of a queue, or replayed ones in front of it, still wait for the group. */
+  awaits(group: string, queue: QueueRow): boolean {
+    const groupId = this.#places.groupId(group)
+    return groupId === undefined || this.#progress.awaits(groupId, queue)
+  }
+
   /** Something may have changed, here or in another process: tells the groups of this process, once a change. */
   onChange(kind: ChangeKind): void {
     if (this.#closed) return
@@ -217,6 +283,9 @@ export class Consumption {
     if (n === this.#seen[kind]) return
     this.#seen[kind] = n
     for (const group of this.#membership.ownGroups()) this.#notify({ kind, group })
+    if (kind === 'rebalance') {
+      for (const text of this.#membership.refusals()) this.#notify({ kind: 'notice', text })
+    }
   }
 
   /** Called every STORE_POLL_MS while someone listens. Never throws: what failed is tried again and said once. */

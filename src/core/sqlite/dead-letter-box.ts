@@ -4,6 +4,7 @@ import { RmqError } from '../model/errors.ts'
 import type { MessageExt } from '../model/message.ts'
 import { type CommittedOffsets, groupNotFound } from './committed-offsets.ts'
 import { keptError } from './last-error.ts'
+import { originalOf } from './original.ts'
 import type { FencePlace, Places } from './places.ts'
 import type { Store } from './store.ts'
 import type { Attempts } from './tables/attempts.ts'
@@ -11,6 +12,7 @@ import { type DeadLetterGlance, type DeadLetterPlace, DeadLetterQuery } from './
 import type { DeadLetterRow, DeadLetters, Death } from './tables/dead-letters.ts'
 import type { Groups } from './tables/groups.ts'
 import type { Messages } from './tables/messages.ts'
+import type { ParkedKeyTable } from './tables/parked-keys.ts'
 
 /** Rows looked at in one go where a regular expression decides. */
 const GLANCES_MAX = 1000
@@ -21,6 +23,7 @@ export interface DeadLetterParts {
   readonly attempts: Attempts
   readonly deadLetters: DeadLetters
   readonly messages: Messages
+  readonly parkedKeys: ParkedKeyTable
   readonly offsets: CommittedOffsets
 }
 
@@ -35,14 +38,37 @@ export class DeadLetterBox implements Pick<DeadLetterStore, 'list' | 'count'> {
   }
 
   /** All of it in one transaction: a message is never in both places, nor in none. */
-  async add(fence: Fence, letters: readonly DeadMessage[], commitTo: number | null): Promise<boolean> {
+  async add(
+    fence: Fence,
+    letters: readonly DeadMessage[],
+    commitTo: number | null,
+    options: { readonly parkKeys?: boolean } = {},
+  ): Promise<boolean> {
     return await this.#store.write(() => {
-      const now = Math.floor(this.#store.host.runtime.now())
       const place = this.#parts.places.held(fence)
       if (place === undefined) return false
-      for (const letter of letters) this.#bury(place, letter, now)
-      return commitTo === null || this.#parts.offsets.advance(place, commitTo, now)
+      if (options.parkKeys) {
+        for (const { message } of letters) {
+          if (message.key !== null) this.#parts.parkedKeys.add(place.groupId, place.queueRow, message.key)
+        }
+      }
+      this.bury(place, letters, 'dead', commitTo)
+      return true
     })
+  }
+
+  /** Puts messages among the dead letters and marks them as done with. The fence was checked. Inside a write job. */
+  bury(
+    place: FencePlace,
+    letters: readonly DeadMessage[],
+    state: Death['state'],
+    commitTo: number | null,
+  ): void {
+    const now = Math.floor(this.#store.host.runtime.now())
+    for (const letter of letters) this.#bury(place, letter, state, now)
+    const live = letters.flatMap(({ message }) => (message.redelivery ? [] : [message.queueOffset]))
+    if (commitTo === null || live.length === 0) this.#parts.offsets.pass(place, live, now)
+    else this.#parts.offsets.advance(place, { offset: commitTo, ahead: [] }, now)
   }
 
   async list(
@@ -90,47 +116,34 @@ export class DeadLetterBox implements Pick<DeadLetterStore, 'list' | 'count'> {
     return { ...message, msgId: row.msgId }
   }
 
-  #bury(place: FencePlace, { message, attempts, lastError }: DeadMessage, now: number): void {
+  #bury(
+    place: FencePlace,
+    { message, attempts, lastError }: DeadMessage,
+    state: Death['state'],
+    now: number,
+  ): void {
     const { groupId, queueRow } = place
     const { queueOffset: offset, redelivery } = message
     const replay = redelivery?.replay ?? 0
     const known = this.#parts.attempts.at(groupId, queueRow, offset, replay)
-    const firstFailedAt = known?.firstFailedAt ?? now
-    const death: Death = { attempts, lastError: keptError(lastError), firstFailedAt, now }
-    if (redelivery !== undefined) this.#parts.deadLetters.dieAgain(redelivery.deadLetterId, groupId, death)
-    else this.#parts.deadLetters.put({ groupId, queueRow, ...this.#original(queueRow, message), ...death })
+    const death = { attempts, lastError: keptError(lastError), now, state }
+    if (redelivery !== undefined) {
+      const firstFailedAt = known?.firstFailedAt ?? now
+      this.#parts.deadLetters.dieAgain(redelivery.deadLetterId, groupId, { ...death, firstFailedAt })
+    } else {
+      const original = originalOf(this.#parts.messages, queueRow, message)
+      const firstFailedAt = original.firstFailedAt ?? known?.firstFailedAt ?? now
+      this.#parts.deadLetters.put({ groupId, ...original, ...death, firstFailedAt })
+    }
     this.#parts.attempts.drop(groupId, queueRow, offset, replay)
   }
 
-  /** As it is stored, system properties included; what the consumer holds only where it is no longer stored. */
-  #original(queueRow: number, message: MessageExt) {
-    const {
-      msgId,
-      topic,
-      queueId,
-      queueOffset: offset,
-      bornTimestamp: born,
-      storeTimestamp: stored,
-    } = message
-    const { key, tags, body } = message
-    const place = { msgId, topic, queueId, offset, born, stored, key, tags }
-    const raw = this.#parts.messages.at(queueRow, offset)
-    if (raw !== undefined) return { ...place, keys: raw[5], properties: raw[6], body: raw[7] }
-    const { keys, properties } = message
-    return {
-      ...place,
-      keys: keys.length === 0 ? null : JSON.stringify(keys),
-      properties: Object.keys(properties).length === 0 ? null : JSON.stringify(properties),
-      body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-    }
-  }
-
   #toDeadLetter(row: DeadLetterRow, group: string): DeadLetter {
-    const { id, attempts, lastError, firstFailedAt, deadLetteredAt, state, replays, replayedAt, settledAt } =
-      row
+    const { id, attempts, lastError, state, replays } = row
     // The last run was a delivery; what was tried before it is one less.
     const message = this.toMessageExt(row, Math.max(0, attempts - 1))
-    const times = { firstFailedAt, deadLetteredAt, replayedAt, settledAt }
+    const { firstFailedAt, deadLetteredAt, replayedAt, settledAt, resetAt } = row
+    const times = { firstFailedAt, deadLetteredAt, replayedAt, settledAt, resetAt }
     return { id, group, message, attempts, lastError, state, replays, ...times }
   }
 

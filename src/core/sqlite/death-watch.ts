@@ -120,12 +120,11 @@ export class DeathWatch {
 
   async #endOfHandlers(): Promise<void> {
     if (this.#lingering.size === 0) return
-    const { runtime, liveness } = this.#store.host
-    const ended = [...this.#lingering].filter(([, { owner, lock }]) => {
-      if (lock.expiresMono <= runtime.monotonic()) return true
-      const { handlerPid: pid, handlerStart: startTime } = lock
-      return pid === null || startTime === null || !liveness.handlerRuns(owner, { pid, startTime })
-    })
+    const { runtime } = this.#store.host
+    const ended = [...this.#lingering].filter(
+      ([, { owner, lock }]) =>
+        lock.expiresMono <= runtime.monotonic() || !this.#presence.handlerRuns(lock, owner),
+    )
     if (ended.length === 0) return
     for (const [key] of ended) this.#lingering.delete(key)
     await this.#store.write(() => this.#tables.changes.bump('rebalance'), { wake: true })

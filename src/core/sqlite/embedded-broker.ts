@@ -3,13 +3,17 @@ import type {
   AuditFilter,
   AuditReport,
   Broker,
+  BrokerAdmin,
   BrokerNotification,
   DeadLetterStore,
   DeadMessage,
+  DeliveryJournal,
+  FailedMessage,
   Fence,
   LockFilter,
   LockRelease,
   OffsetCommit,
+  ParkedKeys,
   PullRequest,
   PullResult,
   QueueOffset,
@@ -23,14 +27,19 @@ import type { MessageQueue } from '../model/message-queue.ts'
 import type { Runtime } from '../model/runtime.ts'
 import type { QueueStats, TopicConfig, TopicSpec } from '../model/topic.ts'
 import { Consumption } from './consumption.ts'
+import { DelayedDelivery } from './delayed-delivery.ts'
 import { EmbeddedStore, type EmbeddedStoreOptions } from './embedded-store.ts'
 import { MessageFinder } from './message-finder.ts'
 import { Puller } from './pull.ts'
 import { PullWaiters } from './pull-waiters.ts'
+import { Retention } from './retention.ts'
 import { Sender } from './send.ts'
 import { storeError } from './store-errors.ts'
 import { StoreWatch } from './store-watch.ts'
+import { BarrierTable } from './tables/barriers.ts'
+import { DelayedMessages } from './tables/delayed-messages.ts'
 import { Messages } from './tables/messages.ts'
+import { OldMessages } from './tables/old-messages.ts'
 import { Queues } from './tables/queues.ts'
 import { Topics } from './tables/topics.ts'
 import { TopicAdmin } from './topic-admin.ts'
@@ -44,10 +53,18 @@ type Listener = (notification: BrokerNotification) => void
 export class EmbeddedBroker implements Broker {
   readonly kind = 'embedded'
   readonly runtime: Runtime
-  readonly capabilities = { fencing: true, atomicAcrossQueues: true, emptyBodies: true }
+  readonly capabilities = {
+    fencing: true,
+    atomicAcrossQueues: true,
+    emptyBodies: true,
+    concurrentLocks: true,
+  }
   readonly deadLetters: DeadLetterStore
   readonly attempts: AttemptStore
   readonly redelivery: RedeliveryLane
+  readonly parkedKeys: ParkedKeys
+  readonly admin: BrokerAdmin
+  readonly journal: DeliveryJournal
   readonly #store: EmbeddedStore
   readonly #topics: TopicAdmin
   readonly #sender: Sender
@@ -56,8 +73,12 @@ export class EmbeddedBroker implements Broker {
   readonly #finder: MessageFinder
   readonly #consumption: Consumption
   readonly #watch: StoreWatch
+  readonly #delivery: DelayedDelivery
   readonly #listeners = new Set<Listener>()
   #waiting = 0
+  /** Who sent a delayed message stays ready to deliver it. */
+  #hasSentDelayed = false
+  #lastDutyFailure = ''
   #closing: Promise<void> | undefined
 
   /** Opens the file and brings it to the newest schema. */
@@ -70,7 +91,9 @@ export class EmbeddedBroker implements Broker {
     const topics = new Topics(store.db)
     const queues = new Queues(store.db, topics)
     const messages = new Messages(store.db, store.storeId)
-    const parts = { topics, queues, messages }
+    const delayed = new DelayedMessages(store.db)
+    const barriers = new BarrierTable(store.db)
+    const parts = { topics, queues, messages, delayed, barriers }
     const translated = <T extends object>(part: T) => translateErrors(part, store.path)
     const consumption = new Consumption(store, { ...parts, notify: (n) => this.#notify(n) })
     const waiters = new PullWaiters(store.host.runtime, queues, (waiting) => {
@@ -81,6 +104,9 @@ export class EmbeddedBroker implements Broker {
     this.deadLetters = translated(consumption.deadLetters)
     this.attempts = translated(consumption.attempts)
     this.redelivery = translated(consumption.redelivery)
+    this.parkedKeys = translated(consumption.parkedKeys)
+    this.admin = translated(consumption.admin)
+    this.journal = translated(consumption.journal)
     this.#store = store
     this.#topics = translated(new TopicAdmin(store, parts))
     this.#sender = translated(new Sender(store, parts))
@@ -92,15 +118,24 @@ export class EmbeddedBroker implements Broker {
         ...parts,
         waiters,
         storedAttempts: (group, queue, from, to) => consumption.storedAttempts(group, queue.id, from, to),
+        barrierLimit: (group, queue) => consumption.barrierLimit(group, queue),
       }),
+    )
+    const retention = new Retention(store, { messages: new OldMessages(store.db), barriers })
+    this.#delivery = new DelayedDelivery(store, parts, (error) =>
+      this.#dutyFailed('delivering delayed messages', error),
     )
     this.#watch = new StoreWatch(store, {
       onChange: () => {
+        this.#delivery.changed()
         waiters.check()
         consumption.onChange('rebalance')
         consumption.onChange('redelivery')
       },
-      onTick: () => consumption.tick(),
+      onTick: () => {
+        consumption.tick()
+        retention.tick().catch((error: unknown) => this.#dutyFailed('removing old messages', error))
+      },
       onFailure: (error) => this.#watchFailed(error),
       checkPlace: () => store.checkPlace(),
     })
@@ -122,27 +157,38 @@ export class EmbeddedBroker implements Broker {
     return this.#topics.publishQueues(topic)
   }
 
-  async subscribeQueues(topic: string): Promise<readonly MessageQueue[]> {
-    return this.#topics.subscribeQueues(topic)
+  async subscribeQueues(topic: string, group?: string): Promise<readonly MessageQueue[]> {
+    if (group === undefined) return this.#topics.subscribeQueues(topic)
+    return this.#topics.subscribeQueues(topic, (queue) => this.#consumption.awaits(group, queue))
   }
 
-  send(groups: readonly SendGroup[]): Promise<readonly SendReceipt[]> {
-    return this.#sender.send(groups)
+  async send(groups: readonly SendGroup[]): Promise<readonly SendReceipt[]> {
+    const receipts = await this.#sender.send(groups)
+    if (!this.#hasSentDelayed && receipts.some(({ queueOffset }) => queueOffset === null)) {
+      this.#hasSentDelayed = true
+      this.#watchWhileNeeded()
+    }
+    return receipts
   }
 
-  pull(request: PullRequest): Promise<PullResult> {
+  async pull(request: PullRequest): Promise<PullResult> {
+    // While watched it comes without being asked for, and a busy consumer pulls often.
+    if (!this.#delivery.isWatching) await this.#delivery.deliverDue()
     return this.#puller.pull(request)
   }
 
   async queueStats(topic: string): Promise<readonly QueueStats[]> {
+    await this.#delivery.deliverDue()
     return this.#topics.stats(topic)
   }
 
   async searchOffset(mq: MessageQueue, timestamp: number): Promise<number> {
+    await this.#delivery.deliverDue()
     return this.#finder.offsetAt(mq, timestamp)
   }
 
   async messageById(msgId: string, topic?: string): Promise<MessageExt | undefined> {
+    await this.#delivery.deliverDue()
     return this.#finder.byId(msgId, topic)
   }
 
@@ -199,6 +245,14 @@ export class EmbeddedBroker implements Broker {
     return this.#consumption.commitOffsets(group, clientId, commits)
   }
 
+  localOffsets(group: string, clientId: string, topic: string): Promise<readonly QueueOffset[]> {
+    return this.#consumption.localOffsets(group, clientId, topic)
+  }
+
+  commitLocalOffsets(group: string, clientId: string, offsets: readonly QueueOffset[]): Promise<void> {
+    return this.#consumption.commitLocalOffsets(group, clientId, offsets)
+  }
+
   groupConfig(group: string): Promise<GroupConfig | undefined> {
     return this.#consumption.groupConfig(group)
   }
@@ -211,12 +265,22 @@ export class EmbeddedBroker implements Broker {
     return this.#consumption.groupTopics(group)
   }
 
-  progress(group: string, topic?: string): Promise<readonly GroupProgress[]> {
+  async progress(group: string, topic?: string): Promise<readonly GroupProgress[]> {
+    await this.#delivery.deliverDue()
     return this.#consumption.progress(group, topic)
   }
 
-  deadLetter(fence: Fence, letters: readonly DeadMessage[], commitTo: number | null): Promise<boolean> {
-    return this.#consumption.deadLetter(fence, letters, commitTo)
+  sendBack(fence: Fence, failures: readonly FailedMessage[]): Promise<boolean> {
+    return this.#consumption.sendBack(fence, failures)
+  }
+
+  deadLetter(
+    fence: Fence,
+    letters: readonly DeadMessage[],
+    commitTo: number | null,
+    options?: { readonly parkKeys?: boolean },
+  ): Promise<boolean> {
+    return this.#consumption.deadLetter(fence, letters, commitTo, options)
   }
 
   audit(filter: AuditFilter): Promise<AuditReport> {
@@ -247,7 +311,7 @@ export class EmbeddedBroker implements Broker {
   async #close(): Promise<void> {
     this.#waiters.close()
     this.#listeners.clear()
-    this.#watch.active = false
+    this.#watchWhileNeeded()
     try {
       await this.#consumption.close()
     } finally {
@@ -256,11 +320,21 @@ export class EmbeddedBroker implements Broker {
   }
 
   #watchWhileNeeded(): void {
-    this.#watch.active = this.#closing === undefined && (this.#waiting > 0 || this.#listeners.size > 0)
+    const isNeeded = this.#waiting > 0 || this.#listeners.size > 0 || this.#hasSentDelayed
+    this.#delivery.isWatching = this.#closing === undefined && isNeeded
+    this.#watch.active = this.#closing === undefined && isNeeded
   }
 
   #notify(notification: BrokerNotification): void {
     for (const listener of [...this.#listeners]) listener(notification)
+  }
+
+  /** Said once: it is tried again, here and by other processes. */
+  #dutyFailed(what: string, error: unknown): void {
+    const text = `${what} failed: ${error instanceof Error ? error.message : String(error)}`
+    if (this.#closing !== undefined || this.#lastDutyFailure === text) return
+    this.#lastDutyFailure = text
+    this.#notify({ kind: 'notice', text })
   }
 
   /** Who waits for the store must hear of it; who only listens does something that fails by itself. */

@@ -1,19 +1,27 @@
+import { type DelayedBatch, insertDelayed } from './delayed-batch.ts'
 import { type MessageBatch, valuesPerMessage } from './message-batch.ts'
+import { queueRowGone } from './not-found.ts'
+import { type ChosenQueue, checkRoutes } from './route-check.ts'
+import type { SendParts } from './send.ts'
 import type { Store } from './store.ts'
+import type { DelayedMessages } from './tables/delayed-messages.ts'
 import type { Messages } from './tables/messages.ts'
 import type { Queues } from './tables/queues.ts'
+import type { Topics } from './tables/topics.ts'
 
 /** Messages of one send for one queue. */
-export interface PlacedBatch {
+export interface PlacedBatch extends ChosenQueue {
   /** `queue.id`. */
   readonly queueRow: number
   readonly batch: MessageBatch
+  /** Its messages come later: they take no offsets yet. */
+  readonly delayed?: DelayedBatch
 }
 
 interface Send {
   readonly batches: readonly PlacedBatch[]
   readonly born: number
-  /** First offset of each batch, set by the write. */
+  /** First offset of each batch, set by the write; a delayed one has none. */
   readonly firstOffsets: number[]
   readonly resolve: (firstOffsets: readonly number[]) => void
   readonly reject: (error: unknown) => void
@@ -31,15 +39,19 @@ interface QueuePieces {
  */
 export class JoinedSends {
   readonly #store: Store
+  readonly #topics: Topics
   readonly #queues: Queues
   readonly #messages: Messages
+  readonly #delayed: DelayedMessages
   /** Sends of a write that has not begun yet. */
   #joinable: Send[] | undefined
 
-  constructor(store: Store, parts: { queues: Queues; messages: Messages }) {
+  constructor(store: Store, parts: SendParts) {
     this.#store = store
+    this.#topics = parts.topics
     this.#queues = parts.queues
     this.#messages = parts.messages
+    this.#delayed = parts.delayed
   }
 
   /** Stores the batches, all or none, and answers the first offset of each. */
@@ -65,7 +77,7 @@ export class JoinedSends {
     )
   }
 
-  /** One send at fault, whose queue was deleted, must not fail the others: each is tried by itself. */
+  /** One send at fault, whose queue is not there or not its key's any more, must not fail the others: each is tried by itself. */
   #failed(sends: readonly Send[], error: unknown): void {
     if (this.#joinable === sends) this.#joinable = undefined
     const [only] = sends
@@ -82,7 +94,18 @@ export class JoinedSends {
   }
 
   #insert(sends: readonly Send[]): void {
+    checkRoutes(
+      this.#topics,
+      sends.flatMap(({ batches }) => batches),
+    )
     const stored = Math.floor(this.#store.host.runtime.now())
+    for (const { batches, born } of sends) {
+      for (const { queueRow, batch, delayed } of batches) {
+        if (!delayed) continue
+        if (this.#queues.byId(queueRow) === undefined) throw queueRowGone(queueRow)
+        insertDelayed(this.#delayed, { ...delayed, queueRow, batch, born, stored })
+      }
+    }
     for (const [queueRow, { count, pieces }] of byQueue(sends)) {
       let next = this.#queues.allocate(queueRow, count)
       const plain = new Rows(true)
@@ -103,7 +126,8 @@ function byQueue(sends: readonly Send[]): Map<number, QueuePieces> {
   const queues = new Map<number, QueuePieces>()
   for (const send of sends) {
     for (let index = 0; index < send.batches.length; index++) {
-      const { queueRow, batch } = send.batches[index] as PlacedBatch
+      const { queueRow, batch, delayed } = send.batches[index] as PlacedBatch
+      if (delayed) continue
       const queue = queues.get(queueRow)
       if (queue === undefined) {
         queues.set(queueRow, { count: batch.count, pieces: [{ send, index, batch }] })

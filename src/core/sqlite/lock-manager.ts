@@ -1,4 +1,5 @@
 import type { LockFilter, LockRelease } from '../broker.ts'
+import { doneEnd } from '../model/done-ranges.ts'
 import { CAREFUL_SPAN_MESSAGES } from '../model/limits.ts'
 import { isUnclean, type LockGrant, type LockHolder, type QueueLock } from '../model/lock.ts'
 import { EMBEDDED_BROKER_NAME, type MessageQueue } from '../model/message-queue.ts'
@@ -33,6 +34,8 @@ interface Asking {
   readonly clientId: string
   readonly ttlMs: number
   readonly now: number
+  /** Of a disabled group locks are renewed while handlers end, and none is given. */
+  readonly isEnabled: boolean
 }
 
 /** What one queue of a batch came to. */
@@ -81,7 +84,8 @@ export class LockManager {
       const now = Math.floor(this.#store.host.runtime.now())
       const groupId = this.#tables.groups.ensure(group, now)
       this.#presence.register(clientId)
-      const asking = { groupId, clientId, ttlMs: Math.ceil(ttlMs), now }
+      const isEnabled = this.#tables.groups.byName(group)?.consumeEnable !== 0
+      const asking = { groupId, clientId, ttlMs: Math.ceil(ttlMs), now, isEnabled }
       return mqs.map((mq) => this.#tryLock(asking, mq))
     })
     for (const { lingering, contradiction } of answers) {
@@ -146,6 +150,8 @@ export class LockManager {
     const queue = this.#places.fresh(mq)
     if (queue === undefined) return { grant: { mq, granted: false, holder: null } }
     const lock = this.#tables.queueLocks.byKey(asking.groupId, queue.id)
+    if (!asking.isEnabled && lock?.clientId !== asking.clientId)
+      return { grant: { mq, granted: false, holder: null } }
     const owner = lock?.clientId != null ? this.#tables.clients.byId(lock.clientId) : undefined
     let view: OwnerView | undefined
     const decision = decideLock(lock, asking.clientId, () => {
@@ -211,8 +217,9 @@ export class LockManager {
 
   /** Below this offset lies every message that the owner may have started. */
   #span(groupId: number, queueRow: number): number {
-    const committed = this.#tables.consumerOffsets.committed(groupId, queueRow)
-    return (committed ?? this.#tables.queues.byId(queueRow)?.minOffset ?? 0) + CAREFUL_SPAN_MESSAGES
+    const done = this.#tables.consumerOffsets.done(groupId, queueRow)
+    const end = done ? doneEnd(done) : (this.#tables.queues.byId(queueRow)?.minOffset ?? 0)
+    return end + CAREFUL_SPAN_MESSAGES
   }
 
   #view(row: QueueLockRow & { clientId: string }): OwnerView & { owner: ClientRow | undefined } {

@@ -1,14 +1,23 @@
 import { RmqError } from '../model/errors.ts'
-import type { ConsumeMode, GroupMember, MemberHeartbeat, Subscription } from '../model/group.ts'
+import type { ConsumerStatus, GroupMember, MemberHeartbeat, Subscription } from '../model/group.ts'
 import { compareText } from '../model/message-queue.ts'
 import type { ClientPresence } from './client-presence.ts'
+import { ALLOCATE_DEFAULT, type GroupConflict, groupConflict, subscriptionsOf } from './group-conflict.ts'
+import { RefusedConsumers } from './refused-consumers.ts'
+import { ensureRetryTopic } from './retry-topic.ts'
 import type { Store } from './store.ts'
 import type { Changes } from './tables/changes.ts'
 import type { Clients } from './tables/clients.ts'
 import type { Groups } from './tables/groups.ts'
 import type { MemberClientRow, MemberRow, Members } from './tables/members.ts'
+import type { Queues } from './tables/queues.ts'
+import type { Refusals } from './tables/refusals.ts'
+import type { Topics } from './tables/topics.ts'
 
 export interface MembershipTables {
+  readonly topics: Topics
+  readonly queues: Queues
+  readonly refusals: Refusals
   readonly groups: Groups
   readonly clients: Clients
   readonly members: Members
@@ -21,6 +30,7 @@ export class Membership {
   readonly #tables: MembershipTables
   readonly #presence: ClientPresence
   readonly #rebalance: () => void
+  readonly #refused: RefusedConsumers
   /** Groups of each client of this process, from the moment it asks to join. */
   readonly #groupsOf = new Map<string, Set<string>>()
 
@@ -29,6 +39,7 @@ export class Membership {
     this.#tables = tables
     this.#presence = presence
     this.#rebalance = rebalance
+    this.#refused = new RefusedConsumers(store, tables)
   }
 
   /** Groups that have a member in this process. */
@@ -44,12 +55,21 @@ export class Membership {
     const isNew = !groups.has(group)
     groups.add(group)
     try {
-      const changed = await this.#store.write(() => this.#join(member), { wake: isNew })
-      if (changed) this.#rebalance()
+      const { isChanged, groupId, refusals } = await this.#store.write(() => this.#join(member), {
+        wake: isNew,
+      })
+      if (isNew) this.#refused.joined(groupId, refusals)
+      if (isChanged) this.#rebalance()
     } catch (error) {
       if (isNew) this.#forget(group, clientId)
+      if (error instanceof RmqError && error.code === 'GROUP_CONFLICT') await this.#tellMembers(member)
       throw error
     }
+  }
+
+  /** What the groups of this process have refused since the last call. */
+  refusals(): string[] {
+    return this.#refused.news(this.ownGroups())
   }
 
   /** Leaves the group. The client's row and proof of life go with its last group, unless it still holds locks. */
@@ -82,7 +102,10 @@ export class Membership {
       group,
       clientId: row.clientId,
       mode: row.mode,
+      messageModel: row.messageModel,
+      allocate: row.allocate,
       subscriptions: subscriptionsOf(row),
+      ...(row.status === null ? undefined : { status: JSON.parse(row.status) as ConsumerStatus }),
       lockTtlMs: row.lockTtlMs,
       process: {
         pid: row.pid,
@@ -112,7 +135,7 @@ export class Membership {
     )
   }
 
-  #join(member: MemberHeartbeat): boolean {
+  #join(member: MemberHeartbeat): { isChanged: boolean; groupId: number; refusals: number } {
     const { groups, members, changes } = this.#tables
     const { runtime } = this.#store.host
     const now = Math.floor(runtime.now())
@@ -123,35 +146,57 @@ export class Membership {
       groupId,
       clientId: member.clientId,
       mode: member.mode,
+      messageModel: member.messageModel ?? 'clustering',
+      allocate: member.allocate ?? ALLOCATE_DEFAULT,
       subscriptions: JSON.stringify(sorted(member.subscriptions)),
       lockTtlMs: Math.ceil(member.lockTtlMs),
       heartbeatAt: now,
       expiresMono: runtime.monotonic() + member.lockTtlMs,
+      // Not among what makes it another member: it changes with every heartbeat.
+      status: member.status === undefined ? null : JSON.stringify(member.status),
     }
     // Who was silent for too long joins anew: others may have come in another mode meanwhile.
     const isSame =
       before !== undefined &&
       before.mode === row.mode &&
+      before.messageModel === row.messageModel &&
+      before.allocate === row.allocate &&
       before.subscriptions === row.subscriptions &&
       before.expiresMono > runtime.monotonic()
     if (!isSame) {
-      this.#checkConflict(member, groupId)
+      const conflict = this.#conflict(member, groupId)
+      if (conflict !== undefined) throw conflict.error
       changes.bump('rebalance')
     }
+    // Where RocketMQ's broker makes it, too: before the first message can fail.
+    if (row.mode === 'concurrent' && row.messageModel === 'clustering')
+      ensureRetryTopic(this.#tables, member.group, now)
     members.put(row)
-    return !isSame
+    return { isChanged: !isSame, groupId, refusals: this.#refused.last(groupId) }
   }
 
-  #checkConflict(member: MemberHeartbeat, groupId: number): void {
+  #conflict(member: MemberHeartbeat, groupId: number): GroupConflict | undefined {
     for (const other of this.#tables.members.byGroup(groupId)) {
       if (other.clientId === member.clientId || this.#stateOf(other) !== 'alive') continue
-      if (other.mode !== member.mode) throw modeConflict(member, other)
-      const theirs = subscriptionsOf(other)
-      for (const ours of member.subscriptions) {
-        const same = theirs.find(({ topic }) => topic === ours.topic)
-        if (same !== undefined && !isEqual(ours, same)) throw subscriptionConflict(member, other, ours, same)
-      }
+      const conflict = groupConflict(member, other)
+      if (conflict !== undefined) return conflict
     }
+    return undefined
+  }
+
+  /** A write of its own: the one that refused was undone. Who was in the way may be gone by now. */
+  async #tellMembers(member: MemberHeartbeat): Promise<void> {
+    const isTold = await this.#store.write(
+      () => {
+        const groupId = this.#tables.groups.byName(member.group)?.id
+        const conflict = groupId === undefined ? undefined : this.#conflict(member, groupId)
+        if (groupId === undefined || conflict === undefined) return false
+        this.#refused.record(groupId, member, conflict.wanted)
+        return true
+      },
+      { wake: true },
+    )
+    if (isTold) this.#rebalance()
   }
 
   #rows(group: string): MemberClientRow[] {
@@ -181,42 +226,4 @@ function sorted(subscriptions: readonly Subscription[]): Subscription[] {
   return subscriptions
     .map(({ topic, expressionType, expression }) => ({ topic, expressionType, expression }))
     .sort((a, b) => compareText(a.topic, b.topic))
-}
-
-function subscriptionsOf(row: MemberRow): Subscription[] {
-  return JSON.parse(row.subscriptions) as Subscription[]
-}
-
-function isEqual(a: Subscription, b: Subscription): boolean {
-  return a.expressionType === b.expressionType && a.expression === b.expression
-}
-
-function modeConflict(member: MemberHeartbeat, other: MemberClientRow): RmqError {
-  const [ours, theirs]: ConsumeMode[] = [member.mode, other.mode]
-  return new RmqError('GROUP_CONFLICT', `group ${member.group} is consumed in another mode`, {
-    why: `member ${other.clientId} (${other.pid}@${other.host}) is ${theirs}; this one would be ${ours}`,
-    hint: 'use another group with -g, or stop the other members',
-    details: { group: member.group, clientId: other.clientId, mode: ours, otherMode: theirs },
-  })
-}
-
-function subscriptionConflict(
-  member: MemberHeartbeat,
-  other: MemberClientRow,
-  ours: Subscription,
-  theirs: Subscription,
-): RmqError {
-  const show = ({ expressionType, expression }: Subscription) =>
-    `${expressionType} ${JSON.stringify(expression)}`
-  return new RmqError('GROUP_CONFLICT', `group ${member.group} subscribes to ${ours.topic} in another way`, {
-    why: `member ${other.clientId} (${other.pid}@${other.host}) wants ${show(theirs)}; this one wants ${show(ours)}`,
-    hint: 'members of a group must want the same: use another group with -g, or the same expression',
-    details: {
-      group: member.group,
-      clientId: other.clientId,
-      topic: ours.topic,
-      expression: ours.expression,
-      otherExpression: theirs.expression,
-    },
-  })
 }

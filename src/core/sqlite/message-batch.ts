@@ -37,6 +37,20 @@ export function layOut(messages: readonly Message[], topic: string, maxBody: num
   return { count: messages.length, isPlain, values }
 }
 
+/** The i-th message of a batch, by column. */
+export function messageOf({ isPlain, values }: MessageBatch, i: number) {
+  const at = i * valuesPerMessage(isPlain) + BLANKS_PER_MESSAGE
+  const [key, ...rest] = values.slice(at, at + valuesPerMessage(isPlain) - BLANKS_PER_MESSAGE)
+  const [tags, keys, properties, body] = isPlain ? [null, null, null, ...rest] : rest
+  return {
+    key: key as string | null,
+    tags: tags as string | null,
+    keys: keys as string | null,
+    properties: properties as string | null,
+    body: Buffer.from(body as Uint8Array),
+  }
+}
+
 function isPlainMessage(message: Message): boolean {
   return message.tags === undefined && message.keys === undefined && message.properties === undefined
 }

@@ -1,17 +1,19 @@
 import { RmqError } from '../model/errors.ts'
 import type { MessageExt } from '../model/message.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
-import { parseMessageId } from './message-id.ts'
+import { DELAYED_ROW, type MessagePlace, parseMessageId } from './message-id.ts'
+import type { DelayedMessages } from './tables/delayed-messages.ts'
 import type { Messages } from './tables/messages.ts'
 import type { QueueRow, Queues } from './tables/queues.ts'
 import type { RawMessage } from './tables/raw-message.ts'
-import type { Topics } from './tables/topics.ts'
+import type { TopicRow, Topics } from './tables/topics.ts'
 
 export interface FinderParts {
   readonly storeId: number
   readonly topics: Topics
   readonly queues: Queues
   readonly messages: Messages
+  readonly delayed: DelayedMessages
 }
 
 /** Finds single messages: by time and by id. */
@@ -47,23 +49,51 @@ export class MessageFinder {
     return low
   }
 
-  /** Where its id says, else, when a topic is given, among the messages that were moved there and kept their id. */
+  /**
+   * Where its id says, else, when a topic is given, among the messages that were moved there and kept their id. A
+   * message that was delayed is looked for in every topic: its id names no place. MESSAGE_NOT_FOUND, with the time,
+   * while it is still to come.
+   */
   byId(msgId: string, topicName: string | undefined): MessageExt | undefined {
     const id = msgId.toUpperCase()
-    const atHome = this.#atHome(id)
+    const place = parseMessageId(id)
+    const isOurs = place?.storeId === this.#parts.storeId
+    const wasDelayed = isOurs && place.queueRow === DELAYED_ROW
+    if (wasDelayed) this.#refuseWaiting(id, place.offset)
+    const atHome = isOurs ? this.#atHome(id, place) : undefined
     if (atHome !== undefined && (topicName === undefined || atHome.topic === topicName)) return atHome
-    if (topicName === undefined) return undefined
-    const topic = this.#parts.topics.get(topicName)
+    const { topics } = this.#parts
+    if (topicName !== undefined) return this.#moved(id, topics.get(topicName))
+    if (!wasDelayed) return undefined
+    for (const topic of topics.all()) {
+      const found = this.#moved(id, topic)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  #moved(msgId: string, topic: TopicRow): MessageExt | undefined {
     for (const queue of this.#parts.queues.byTopic(topic.id)) {
-      const raw = this.#parts.messages.byUniqKey(queue.id, id)
+      const raw = this.#parts.messages.byUniqKey(queue.id, msgId)
       if (raw !== undefined) return this.#show(raw, topic.name, queue)
     }
     return undefined
   }
 
-  #atHome(msgId: string): MessageExt | undefined {
-    const place = parseMessageId(msgId)
-    if (place === undefined || place.storeId !== this.#parts.storeId) return undefined
+  #refuseWaiting(msgId: string, delayedId: number): void {
+    const waiting = this.#parts.delayed.place(delayedId)
+    const queue = waiting && this.#parts.queues.byId(waiting.queueRow)
+    if (waiting === undefined || queue === undefined) return
+    const due = new Date(waiting.dueAt).toISOString()
+    const topic = this.#parts.topics.byId(queue.topicId)?.name
+    throw new RmqError('MESSAGE_NOT_FOUND', `message ${msgId} is in no queue yet`, {
+      why: `it is delayed until ${due}, and goes to queue ${queue.queueId} of topic ${topic} then`,
+      hint: 'look again when it is due',
+      details: { msgId, topic, queueId: queue.queueId, deliverAt: due },
+    })
+  }
+
+  #atHome(msgId: string, place: MessagePlace): MessageExt | undefined {
     const queue = this.#parts.queues.byId(place.queueRow)
     const topic = queue && this.#parts.topics.byId(queue.topicId)
     if (queue === undefined || topic === undefined) return undefined

@@ -19,6 +19,14 @@ export function formatMessageId(prefix: string, offset: number): string {
   return prefix + hex32(Math.floor(offset / 0x1_0000_0000)) + hex32(offset >>> 0)
 }
 
+/** No queue has this row: an id that begins with it is of a delayed message, and ends with its `delayed_message.id`. */
+export const DELAYED_ROW = 0
+
+/** Id of a message that had no place when it was sent; it keeps it when it has one. */
+export function delayedMessageId(storeId: number, id: number): string {
+  return formatMessageId(messageIdPrefix(storeId, DELAYED_ROW), id)
+}
+
 export interface MessagePlace {
   readonly storeId: number
   readonly queueRow: number

@@ -1,8 +1,11 @@
 import type { BlockedHead, GroupProgress } from '../model/group.ts'
+import { countRanges } from '../model/done-ranges.ts'
 import { EMBEDDED_BROKER_NAME } from '../model/message-queue.ts'
 import type { AttemptRow, Attempts } from './tables/attempts.ts'
+import type { BroadcastOffsets } from './tables/broadcast-offsets.ts'
 import type { ConsumerOffsets } from './tables/consumer-offsets.ts'
 import type { DeadLetters } from './tables/dead-letters.ts'
+import type { DelayedMessages } from './tables/delayed-messages.ts'
 import type { Groups } from './tables/groups.ts'
 import type { Messages } from './tables/messages.ts'
 import type { QueueLocks } from './tables/queue-locks.ts'
@@ -13,9 +16,11 @@ export interface ProgressTables {
   readonly topics: Topics
   readonly queues: Queues
   readonly messages: Messages
+  readonly delayed: DelayedMessages
   readonly groups: Groups
   readonly queueLocks: QueueLocks
   readonly consumerOffsets: ConsumerOffsets
+  readonly broadcastOffsets: BroadcastOffsets
   readonly attempts: Attempts
   readonly deadLetters: DeadLetters
 }
@@ -37,9 +42,18 @@ export class Progress {
     })
   }
 
+  /** Whether messages of the queue, or replayed ones in front of it, still wait for the group. */
+  awaits(groupId: number, queue: QueueRow): boolean {
+    const { consumerOffsets, deadLetters } = this.#tables
+    const committed = consumerOffsets.committed(groupId, queue.id) ?? 0
+    return Math.max(committed, queue.minOffset) < queue.maxOffset || deadLetters.laneCount(groupId, queue.id) > 0
+  }
+
   #queue(groupId: number, topic: TopicRow, queue: QueueRow): GroupProgress {
-    const { consumerOffsets, deadLetters, queueLocks } = this.#tables
-    const committed = consumerOffsets.committed(groupId, queue.id)
+    const { consumerOffsets, broadcastOffsets, deadLetters, delayed, queueLocks } = this.#tables
+    const done = consumerOffsets.done(groupId, queue.id)
+    // Members of a broadcasting group each have their own: what all of them are done with is what the slowest is.
+    const committed = done?.offset ?? broadcastOffsets.smallest(groupId, queue.id)
     // What retention took away no longer waits.
     const next = Math.max(committed ?? 0, queue.minOffset)
     return {
@@ -47,7 +61,10 @@ export class Progress {
       minOffset: queue.minOffset,
       committedOffset: committed ?? null,
       maxOffset: queue.maxOffset,
-      lag: Math.max(0, queue.maxOffset - next) + deadLetters.laneCount(groupId, queue.id),
+      lag:
+        Math.max(0, queue.maxOffset - next - countRanges(done?.ahead ?? [])) +
+        deadLetters.laneCount(groupId, queue.id),
+      scheduled: delayed.count(queue.id),
       owner: queueLocks.byKey(groupId, queue.id)?.clientId ?? null,
       blocked: this.#blocked(groupId, topic, queue, next),
     }

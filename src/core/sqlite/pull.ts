@@ -1,10 +1,9 @@
 import type { PullRequest, PullResult, PullStatus } from '../broker.ts'
 import { RmqError } from '../model/errors.ts'
-import type { Subscription } from '../model/group.ts'
-import { PULL_BYTES_MAX } from '../model/limits.ts'
+import { PULL_BYTES_MAX, STORE_POLL_MS } from '../model/limits.ts'
 import type { MessageExt } from '../model/message.ts'
-import { parseTagExpression, type TagSet } from '../model/tag-expression.ts'
 import type { PullWaiters } from './pull-waiters.ts'
+import { ALL, type PartialFilter, type RowFilter, RowFilters } from './row-filters.ts'
 import type { Store } from './store.ts'
 import type { Messages } from './tables/messages.ts'
 import type { QueueRow, Queues } from './tables/queues.ts'
@@ -23,6 +22,9 @@ export type StoredAttempts = (
   to: number,
 ) => ReadonlyMap<number, number>
 
+/** Up to where a group may read a queue in order: see `Barriers.limit`. */
+export type BarrierLimit = (group: string, queue: QueueRow) => number
+
 interface Found {
   readonly rows: readonly RawMessage[]
   readonly nextOffset: number
@@ -35,65 +37,89 @@ export class Puller {
   readonly #messages: Messages
   readonly #waiters: PullWaiters
   readonly #storedAttempts: StoredAttempts
+  readonly #barrierLimit: BarrierLimit
+  readonly #filters = new RowFilters()
   /** Average body size by `queue.id`: how many rows fit into PULL_BYTES_MAX is decided before they are read. */
   readonly #bodySizes = new Map<number, number>()
 
   constructor(
     store: Store,
-    parts: { queues: Queues; messages: Messages; waiters: PullWaiters; storedAttempts: StoredAttempts },
+    parts: {
+      queues: Queues
+      messages: Messages
+      waiters: PullWaiters
+      storedAttempts: StoredAttempts
+      barrierLimit: BarrierLimit
+    },
   ) {
     this.#store = store
     this.#queues = parts.queues
     this.#messages = parts.messages
     this.#waiters = parts.waiters
     this.#storedAttempts = parts.storedAttempts
+    this.#barrierLimit = parts.barrierLimit
   }
 
   async pull(request: PullRequest): Promise<PullResult> {
-    const { mq, offset, waitMs, signal } = request
+    const { mq, offset, waitMs, signal, subscription } = request
     refuseOdd('offset', offset, Number.MIN_SAFE_INTEGER)
     refuseOdd('maxMessages', request.maxMessages, 1)
-    const tags = wantedTags(request.subscription)
+    const filter = this.#filters.known(subscription) ?? (await this.#filters.load(subscription))
+    // Answered with nothing, a consumer that outlives its broker would ask for ever without a pause.
+    if (this.#waiters.isClosed) throw closed(mq.topic)
     const { runtime } = this.#store.host
     const deadline = runtime.monotonic() + waitMs
     for (;;) {
       const queue = this.#queues.resolve(mq)
-      const result = this.#look(request, queue, tags)
+      const limit = this.#limit(request, queue)
+      const result = this.#look(request, queue, filter, limit)
       if (result.status !== 'NO_NEW_MSG') return result
       const rest = deadline - runtime.monotonic()
-      if (rest <= 0 || !(await this.#waiters.hold(queue.id, offset, rest, signal))) return result
+      if (rest <= 0) return result
+      if (limit <= offset && offset < queue.maxOffset) {
+        // Messages are there, and nobody is woken when others are done with what lies before them.
+        await this.#waiters.hold(queue.id, Number.POSITIVE_INFINITY, Math.min(rest, STORE_POLL_MS), signal)
+        if (signal?.aborted) return result
+      } else if (!(await this.#waiters.hold(queue.id, offset, rest, signal))) return result
       // Between its end and this turn the broker may have been closed.
       if (this.#waiters.isClosed) return result
     }
   }
 
-  #look(request: PullRequest, queue: QueueRow, tags: TagSet): PullResult {
+  #limit({ group, ordered }: PullRequest, queue: QueueRow): number {
+    return ordered && group !== undefined ? this.#barrierLimit(group, queue) : Number.POSITIVE_INFINITY
+  }
+
+  #look(request: PullRequest, queue: QueueRow, filter: RowFilter, limit: number): PullResult {
     const { offset } = request
     const { minOffset, maxOffset } = queue
     if (maxOffset === 0) return answer(offset === 0 ? 'NO_NEW_MSG' : 'OFFSET_ILLEGAL', [], 0, queue)
     if (offset < minOffset) return answer('OFFSET_ILLEGAL', [], minOffset, queue)
     if (offset > maxOffset) return answer('OFFSET_ILLEGAL', [], maxOffset, queue)
-    if (offset === maxOffset) return answer('NO_NEW_MSG', [], offset, queue)
+    if (offset === maxOffset || offset >= limit) return answer('NO_NEW_MSG', [], offset, queue)
+    // Never beyond the end as it was when the limit was looked up: a barrier may have been raised there since.
+    const readable = { ...queue, maxOffset: Math.min(maxOffset, limit) }
     const { rows, nextOffset } =
-      tags === null ? this.#read(request, queue) : this.#readTagged(request, queue, [...tags])
+      filter === ALL ? this.#read(request, readable) : this.#readFiltered(request, readable, filter)
     const status = rows.length === 0 ? 'NO_MATCHED_MSG' : 'FOUND'
     return answer(status, this.#toMessages(rows, request, queue), nextOffset, queue)
   }
 
   #read({ offset, maxMessages }: PullRequest, queue: QueueRow): Found {
-    const rows = this.#cut(
-      queue,
-      this.#messages.range(queue.id, offset, this.#rowsMax(queue, offset, maxMessages)),
-    )
+    const limit = Math.min(this.#rowsMax(queue, offset, maxMessages), queue.maxOffset - offset)
+    const rows = this.#cut(queue, beforeEnd(this.#messages.range(queue.id, offset, limit), queue.maxOffset))
     const last = rows.at(-1)
     // No row: the offsets up to the end were given up by retention since the queue's row was read.
     return { rows, nextOffset: last === undefined ? queue.maxOffset : last[0] + 1 }
   }
 
-  #readTagged({ offset, maxMessages }: PullRequest, queue: QueueRow, tags: readonly string[]): Found {
+  #readFiltered({ offset, maxMessages }: PullRequest, queue: QueueRow, filter: PartialFilter): Found {
     const end = Math.min(offset + FILTER_SCAN_MAX, queue.maxOffset)
     const limit = this.#rowsMax(queue, offset, maxMessages)
-    const matching = this.#messages.taggedRange(queue.id, offset, end, tags, limit)
+    const matching =
+      'tags' in filter
+        ? this.#messages.taggedRange(queue.id, offset, end, filter.tags, limit)
+        : this.#messages.conditionRange(queue.id, offset, end, filter.condition, limit)
     const rows = this.#cut(queue, matching)
     const last = rows.at(-1)
     const isWhole = rows.length === matching.length && matching.length < limit
@@ -134,6 +160,11 @@ export class Puller {
   }
 }
 
+function beforeEnd(rows: readonly RawMessage[], end: number): readonly RawMessage[] {
+  const last = rows.at(-1)
+  return last === undefined || last[0] < end ? rows : rows.filter(([offset]) => offset < end)
+}
+
 function answer(
   status: PullStatus,
   messages: readonly MessageExt[],
@@ -143,13 +174,9 @@ function answer(
   return { status, messages, nextOffset, minOffset, maxOffset }
 }
 
-function wantedTags(subscription: Subscription | undefined): TagSet {
-  if (subscription === undefined) return null
-  if (subscription.expressionType === 'TAG') return parseTagExpression(subscription.expression)
-  throw new RmqError('INVALID_ARGUMENT', `expression type ${subscription.expressionType} is not known here`, {
-    why: 'this rmq filters embedded topics by tag',
-    hint: "use a tag expression: 'A || B'",
-    details: { expression: subscription.expression },
+function closed(topic: string): RmqError {
+  return new RmqError('INTERRUPTED', `the broker was closed while ${topic} was being pulled`, {
+    hint: 'stop consumers before their broker',
   })
 }
 

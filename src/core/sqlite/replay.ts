@@ -6,8 +6,10 @@ import { appendCopy } from './append-copy.ts'
 import { topicNotFound } from './not-found.ts'
 import type { Store } from './store.ts'
 import type { Changes } from './tables/changes.ts'
+import type { ConsumerOffsets } from './tables/consumer-offsets.ts'
 import type { DeadLetterRow, DeadLetters } from './tables/dead-letters.ts'
 import type { Messages } from './tables/messages.ts'
+import type { ParkedKeyTable } from './tables/parked-keys.ts'
 import type { QueueRow, Queues } from './tables/queues.ts'
 import type { TopicRow, Topics } from './tables/topics.ts'
 
@@ -16,6 +18,8 @@ export interface ReplayTables {
   readonly queues: Queues
   readonly messages: Messages
   readonly deadLetters: DeadLetters
+  readonly parkedKeys: ParkedKeyTable
+  readonly consumerOffsets: ConsumerOffsets
   readonly changes: Changes
 }
 
@@ -56,8 +60,9 @@ export class Replay {
   }
 
   #toLane(row: DeadLetterRow): ReplayOutcome {
-    const { topics, queues, deadLetters, changes } = this.#tables
-    if (queues.byId(row.queueRow) === undefined) {
+    const { topics, queues, deadLetters, parkedKeys, changes } = this.#tables
+    const queue = queues.byId(row.queueRow)
+    if (queue === undefined) {
       throw new RmqError('TOPIC_NOT_FOUND', `topic ${row.topic} no longer exists`, {
         ...(topics.byName(row.topic) !== undefined && {
           why: 'another topic of that name was made since; its queues have other offsets',
@@ -66,15 +71,26 @@ export class Replay {
         details: { topic: row.topic },
       })
     }
+    if (this.#comesAgain(row)) return { status: 'skipped', reason: COMES_AGAIN }
     if (!deadLetters.claim(row.id, row.replays, this.#now(), null))
       return { status: 'skipped', reason: ALREADY }
+    parkedKeys.reopen(row.groupId)
     changes.bump('redelivery')
+    // A dropped queue has no owner where nothing was left to do.
+    if (queue.queueId >= (topics.byId(queue.topicId)?.queues ?? 0)) changes.bump('rebalance')
     return { status: 'replayed', topic: row.topic, queueId: row.queueId, queueOffset: row.offset }
+  }
+
+  /** A reset has put it in front of its group once more: from the lane it would be delivered twice. */
+  #comesAgain({ groupId, queueRow, offset, resetAt }: DeadLetterRow): boolean {
+    const done = resetAt === null ? undefined : this.#tables.consumerOffsets.done(groupId, queueRow)
+    if (done === undefined || offset < done.offset) return false
+    return !done.ahead.some(([from, to]) => offset >= from && offset < to)
   }
 
   /** An ordinary message of the other topic from now on: this entry is settled. */
   #append(row: DeadLetterRow, toTopic: string): ReplayOutcome {
-    const { topics, queues, messages, deadLetters } = this.#tables
+    const { topics, queues, messages, deadLetters, parkedKeys, changes } = this.#tables
     const topic = topics.byName(toTopic)
     if (topic === undefined) {
       throw topicNotFound(
@@ -87,6 +103,7 @@ export class Replay {
     const queue = this.#target(topic, row)
     if (!deadLetters.claim(row.id, row.replays, now, now)) return { status: 'skipped', reason: ALREADY }
     const queueOffset = appendCopy(queues, messages, queue.id, row, now)
+    if (parkedKeys.reopen(row.groupId) > 0) changes.bump('redelivery')
     return { status: 'replayed', topic: topic.name, queueId: queue.queueId, queueOffset }
   }
 
@@ -133,3 +150,4 @@ function checkAccepts(topic: TopicRow, row: DeadLetterRow): void {
 const NOT_FOUND = 'not found'
 const ALREADY = 'already replayed'
 const WAITS = 'already replayed, waits for its turn'
+const COMES_AGAIN = 'comes again in its queue, by a reset of offsets'

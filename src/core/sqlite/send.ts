@@ -3,9 +3,12 @@ import { RmqError } from '../model/errors.ts'
 import type { SendReceipt } from '../model/message.ts'
 import { EMBEDDED_BROKER_NAME, type MessageQueue } from '../model/message-queue.ts'
 import type { Runtime } from '../model/runtime.ts'
-import { JoinedSends } from './joined-sends.ts'
+import { delayedBatch, delayedReceipt } from './delayed-batch.ts'
+import { JoinedSends, type PlacedBatch } from './joined-sends.ts'
 import { layOut } from './message-batch.ts'
+import { checkRoute } from './route-check.ts'
 import type { Store } from './store.ts'
+import type { DelayedMessages } from './tables/delayed-messages.ts'
 import type { Messages } from './tables/messages.ts'
 import type { Queues } from './tables/queues.ts'
 import type { TopicRow, Topics } from './tables/topics.ts'
@@ -18,9 +21,17 @@ interface Route {
   readonly queueRows: Map<number, number>
 }
 
+export interface SendParts {
+  readonly topics: Topics
+  readonly queues: Queues
+  readonly messages: Messages
+  readonly delayed: DelayedMessages
+}
+
 /** Stores messages: checked before the transaction, so that within it only offsets are taken and rows inserted. */
 export class Sender {
   readonly #runtime: Runtime
+  readonly #storeId: number
   readonly #topics: Topics
   readonly #queues: Queues
   readonly #messages: Messages
@@ -28,8 +39,9 @@ export class Sender {
   /** Looked up once for all sends of one turn of the event loop: other processes may change them. */
   readonly #routes = new Map<string, Route>()
 
-  constructor(store: Store, parts: { topics: Topics; queues: Queues; messages: Messages }) {
+  constructor(store: Store, parts: SendParts) {
     this.#runtime = store.host.runtime
+    this.#storeId = store.storeId
     this.#sends = new JoinedSends(store, parts)
     this.#topics = parts.topics
     this.#queues = parts.queues
@@ -38,14 +50,21 @@ export class Sender {
 
   async send(groups: readonly SendGroup[]): Promise<readonly SendReceipt[]> {
     const born = Math.floor(this.#runtime.now())
-    const batches = groups.map(({ mq, messages }) => {
+    const batches = groups.map(({ mq, messages, queues }) => {
       const { topic, queueRow } = this.#resolve(mq)
-      return { queueRow, batch: layOut(messages, topic.name, topic.maxBody) }
+      checkRoute(topic, { queueId: mq.queueId, queues })
+      const batch = layOut(messages, topic.name, topic.maxBody)
+      const place = { topicId: topic.id, queueId: mq.queueId, queues, queueRow, batch }
+      const delayed = delayedBatch(messages, born, this.#storeId)
+      return delayed === undefined ? place : { ...place, delayed }
     })
     const firstOffsets = await this.#sends.store(batches, born)
-    return batches.map(({ queueRow, batch }, i) =>
-      this.#receipt((groups[i] as SendGroup).mq, queueRow, firstOffsets[i] as number, batch.count),
-    )
+    return batches.map(({ queueRow, batch, delayed }: PlacedBatch, i) => {
+      const { mq } = groups[i] as SendGroup
+      return delayed
+        ? delayedReceipt(mq, delayed)
+        : this.#receipt(mq, queueRow, firstOffsets[i] as number, batch.count)
+    })
   }
 
   #receipt(mq: MessageQueue, queueRow: number, queueOffset: number, count: number): SendReceipt {

@@ -26,9 +26,9 @@ export class StoredAttempts implements AttemptStore {
     })
   }
 
-  runsIn(fence: Fence, process: HandlerProcess | null): Promise<boolean> {
-    return this.#fenced(fence, (place) => {
-      this.#queueLocks.setHandler(place, process)
+  runsIn(fence: Fence, process: HandlerProcess, slot = 0): Promise<boolean> {
+    return this.#fenced(fence, ({ groupId, queueRow }) => {
+      this.#queueLocks.setHandler(groupId, queueRow, slot, process)
     })
   }
 

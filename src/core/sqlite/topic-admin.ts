@@ -1,12 +1,13 @@
 import { RmqError } from '../model/errors.ts'
 import { queueOf } from '../model/hash.ts'
-import { BODY_BYTES_MAX, QUEUES_PER_TOPIC_DEFAULT, QUEUES_PER_TOPIC_MAX } from '../model/limits.ts'
+import { BODY_BYTES_MAX, QUEUES_PER_TOPIC_DEFAULT } from '../model/limits.ts'
 import { EMBEDDED_BROKER_NAME, type MessageQueue } from '../model/message-queue.ts'
 import { assertTopicCanBeCreated, isSystemTopic } from '../model/names.ts'
 import type { QueueStats, TopicConfig, TopicSpec } from '../model/topic.ts'
+import { checkTopicSettings } from '../model/topic-settings.ts'
 import type { Store } from './store.ts'
-import type { Queues } from './tables/queues.ts'
-import type { TopicRow, Topics } from './tables/topics.ts'
+import type { QueueRow, Queues } from './tables/queues.ts'
+import { type TopicRow, type Topics, toTopicConfig } from './tables/topics.ts'
 
 const READABLE = 4
 const WRITABLE = 2
@@ -31,41 +32,51 @@ export class TopicAdmin {
       for (let queueId = 0; queueId < row.queues; queueId++) this.#queues.create(row.id, queueId)
       return row
     }
-    return toConfig(await this.#store.write(create, { durable: true, wake: true }))
+    return toTopicConfig(await this.#store.write(create, { durable: true, wake: true }))
   }
 
   find(name: string): TopicConfig | undefined {
     const row = this.#topics.byName(name)
-    return row && toConfig(row)
+    return row && toTopicConfig(row)
   }
 
   list(all: boolean): TopicConfig[] {
     const topics = this.#topics.all()
-    return (all ? topics : topics.filter((topic) => !isSystemTopic(topic.name))).map(toConfig)
+    return (all ? topics : topics.filter((topic) => !isSystemTopic(topic.name))).map(toTopicConfig)
   }
 
+  /** Dropped queues take no messages. */
   publishQueues(name: string): MessageQueue[] {
-    return this.#queuesIf(WRITABLE, name)
+    const topic = this.#topics.get(name)
+    if ((topic.perm & WRITABLE) === 0) return []
+    return this.#queues
+      .byTopic(topic.id)
+      .filter(({ queueId }) => queueId < topic.queues)
+      .map((queue) => toMessageQueue(name, queue))
   }
 
-  subscribeQueues(name: string): MessageQueue[] {
-    return this.#queuesIf(READABLE, name)
+  /** `isWanted` chooses among the dropped queues that hold messages; all when absent. */
+  subscribeQueues(name: string, isWanted: (dropped: QueueRow) => boolean = () => true): MessageQueue[] {
+    const topic = this.#topics.get(name)
+    if ((topic.perm & READABLE) === 0) return []
+    return this.#readable(topic)
+      .filter((queue) => queue.queueId < topic.queues || isWanted(queue))
+      .map((queue) => toMessageQueue(name, queue))
   }
 
   stats(name: string): QueueStats[] {
-    return this.#queues.byTopic(this.#topics.get(name).id).map(({ queueId, minOffset, maxOffset }) => ({
-      mq: { topic: name, brokerName: EMBEDDED_BROKER_NAME, queueId },
-      minOffset,
-      maxOffset,
+    return this.#readable(this.#topics.get(name)).map((queue) => ({
+      mq: toMessageQueue(name, queue),
+      minOffset: queue.minOffset,
+      maxOffset: queue.maxOffset,
     }))
   }
 
-  #queuesIf(permission: number, name: string): MessageQueue[] {
-    const topic = this.#topics.get(name)
-    if ((topic.perm & permission) === 0) return []
+  /** Queues that take messages, and dropped ones that still hold some. */
+  #readable(topic: TopicRow): QueueRow[] {
     return this.#queues
       .byTopic(topic.id)
-      .map(({ queueId }) => ({ topic: name, brokerName: EMBEDDED_BROKER_NAME, queueId }))
+      .filter(({ queueId, minOffset, maxOffset }) => queueId < topic.queues || minOffset < maxOffset)
   }
 
   #exists(name: string): RmqError {
@@ -87,24 +98,12 @@ function rowOf(spec: TopicSpec, createdAt: number): Omit<TopicRow, 'id'> {
     maxBody = BODY_BYTES_MAX,
   } = spec
   assertTopicCanBeCreated(name)
-  refuseOutside('queues', queues, 1, QUEUES_PER_TOPIC_MAX)
-  refuseOutside('max body', maxBody, 1, BODY_BYTES_MAX)
-  if (retentionMs !== null)
-    refuseOutside('retention in milliseconds', retentionMs, 1, Number.MAX_SAFE_INTEGER)
+  checkTopicSettings({ queues, retentionMs, maxBody }, 'rmq topics create')
   // Refuses a rule by which this rmq cannot send.
   queueOf(hash, '', queues)
   return { name, queues, hash, retentionMs, maxBody, perm: 6, createdAt }
 }
 
-function refuseOutside(what: string, value: number, min: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return
-  throw new RmqError('INVALID_ARGUMENT', `${what}: ${value} is not allowed`, {
-    why: `it is a whole number from ${min} to ${max}`,
-    hint: 'rmq topics create --help',
-    details: { value, min, max },
-  })
-}
-
-function toConfig({ name, queues, hash, retentionMs, maxBody, perm, createdAt }: TopicRow): TopicConfig {
-  return { topic: name, queues, hash, retentionMs, maxBody, perm, createdAt }
+function toMessageQueue(topic: string, { queueId }: QueueRow): MessageQueue {
+  return { topic, brokerName: EMBEDDED_BROKER_NAME, queueId }
 }

@@ -11,8 +11,11 @@ import {
 const BATCH_MESSAGES_MAX = 1000
 const BATCH_BYTES_MAX = 1024 * 1024
 
+/** Who stores the batches. */
+export type BatchProducer = Pick<Producer, 'sendBatch'>
+
 export interface BatchSenderOptions {
-  readonly producer: Producer
+  readonly producer: BatchProducer
   readonly send: SendOptions
   /** Called after each batch, in order; the next one waits for it. */
   readonly onSent: OnSent

@@ -1,4 +1,5 @@
 import { type Message, RmqError } from '../../core/index.ts'
+import { assertKey, refuseDamaged } from '../argument-text.ts'
 
 /** What the command line says of every message that it sends. */
 export interface MessageTemplate {
@@ -47,29 +48,6 @@ export function withTemplate(template: MessageTemplate, input: Omit<Message, 'to
 /** Nothing but a topic and, in the input, a key and a body. */
 function isBare(one: Omit<Partial<Message>, 'body'>): boolean {
   return one.keys === undefined && one.tags === undefined && one.properties === undefined
-}
-
-/** An empty key is more likely a variable that was not set than a key. INVALID_ARGUMENT. */
-export function assertKey(key: string, where: string): void {
-  if (key === '') {
-    throw new RmqError('INVALID_ARGUMENT', `${where} is empty`, {
-      why: 'an empty key would put all messages without a key of their own into one order',
-      hint: 'leave the key out to send without one',
-    })
-  }
-  refuseDamaged(key, where)
-}
-
-/**
- * Arguments that are not UTF-8 arrive as U+FFFD: two different keys would become one.
- * INVALID_ARGUMENT.
- */
-export function refuseDamaged(text: string, where: string): void {
-  if (!text.includes('\ufffd')) return
-  throw new RmqError('INVALID_ARGUMENT', `${where} is not valid UTF-8`, {
-    why: 'it holds U+FFFD, which stands for bytes that no text can hold',
-    hint: where === 'BODY' ? 'send binary bodies through stdin: --file -' : 'use UTF-8, or --input ndjson',
-  })
 }
 
 function readKeys(text: string): readonly string[] {

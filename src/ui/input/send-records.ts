@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
-import type { BatchResult, Message, Pace, Producer, SendOptions } from '../../core/index.ts'
-import { BatchSender, type OnSent } from './batch-sender.ts'
+import type { BatchResult, Message, Pace, SendOptions } from '../../core/index.ts'
+import { type BatchProducer, BatchSender, type OnSent } from './batch-sender.ts'
 import { CHUNK_BYTES, chunksOf } from './input-source.ts'
 import type { RecordReader } from './record-reader.ts'
 import { type Delimiter, RecordSplitter } from './record-splitter.ts'
 
 export interface SendRun {
-  readonly producer: Producer
+  readonly producer: BatchProducer
   readonly send: SendOptions
   /** Absent: as fast as it goes. */
   readonly pace: Pace | undefined

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/core/broker.ts'
-import { Producer } from '../../../src/core/client/producer.ts'
+import { Producer, type SendOptions } from '../../../src/core/client/producer.ts'
 import type { MessageQueue } from '../../../src/core/model/message-queue.ts'
 import { openBroker } from '../../../src/core/open-broker.ts'
 
@@ -73,11 +73,21 @@ describe('Producer', () => {
     expect((await broker.queueStats('T')).every(({ maxOffset }) => maxOffset === 0)).toBe(true)
   })
 
-  it('passes on what a selector throws', async () => {
+  it('tells what a selector threw, and keeps it as the cause', async () => {
+    const mine = new TypeError('mine')
     const selector = () => {
-      throw new TypeError('mine')
+      throw mine
     }
-    await expect(producer.send(keyed('k'), { selector })).rejects.toThrow('mine')
+    await expect(producer.send(keyed('k'), { selector })).rejects.toMatchObject({
+      code: 'SELECTOR_FAILED',
+      message: expect.stringContaining('mine'),
+      cause: mine,
+    })
+  })
+
+  it.each([null, 'hsah', 7])('refuses %j in the place of a selector', async (selector) => {
+    const options = { selector } as unknown as SendOptions
+    await expect(producer.send(keyed('k'), options)).rejects.toMatchObject({ code: 'SELECTOR_FAILED' })
   })
 
   it.each([

@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest'
 import {
   mayStart,
   type Outcome,
-  type RetryPolicy,
+  type ConsumePolicy,
   type Settlement,
   settle,
 } from '../../../src/core/client/settlement.ts'
 
-const policy = (change: Partial<RetryPolicy> = {}): RetryPolicy => ({
+const policy = (change: Partial<ConsumePolicy> = {}): ConsumePolicy => ({
+  mode: 'orderly',
+  messageModel: 'clustering',
+  autoCommit: true,
   maxReconsumeTimes: 3,
   onExhausted: 'dlq',
   suspendMs: 1000,
@@ -19,7 +22,7 @@ const success: Outcome = { kind: 'success' }
 const failed: Outcome = { kind: 'failed' }
 
 describe('settle', () => {
-  const table: readonly [Outcome, attempts: number, Partial<RetryPolicy>, Settlement['kind']][] = [
+  const table: readonly [Outcome, attempts: number, Partial<ConsumePolicy>, Settlement['kind']][] = [
     [success, 1, {}, 'commit'],
     [success, 4, {}, 'commit'],
     [failed, 1, {}, 'retry'],
@@ -61,16 +64,70 @@ describe('settle', () => {
   })
 })
 
+describe('settle with manual commit', () => {
+  const table: readonly [Outcome, Settlement][] = [
+    [success, { kind: 'hold' }],
+    [{ kind: 'commit' }, { kind: 'commit' }],
+    [{ kind: 'rollback' }, { kind: 'rollback', afterMs: 1000 }],
+    [{ kind: 'rollback', suspendMs: 40 }, { kind: 'rollback', afterMs: 40 }],
+    [failed, { kind: 'retry', afterMs: 1000 }],
+  ]
+  it.each(table)('%j: %j', (outcome, settlement) => {
+    expect(settle(outcome, 1, policy({ autoCommit: false }))).toEqual(settlement)
+  })
+
+  it('takes commit and rollback for success without it, as RocketMQ does with autoCommit', () => {
+    for (const kind of ['commit', 'rollback'] as const) {
+      expect(settle({ kind }, 1, policy())).toEqual({ kind: 'commit' })
+    }
+  })
+})
+
+describe('settle where messages are consumed concurrently', () => {
+  const concurrent = (change: Partial<ConsumePolicy> = {}) =>
+    policy({ mode: 'concurrent', maxReconsumeTimes: -1, suspendMs: null, ...change })
+
+  // The delays of RocketMQ's retry schedule: levels 3 to 18.
+  const schedule = [10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200]
+  it.each(schedule.map((seconds, i) => [i + 1, seconds] as const))(
+    'sends failure %i back with a delay of %i s',
+    (attempts, seconds) => {
+      expect(settle(failed, attempts, concurrent())).toEqual({ kind: 'send-back', delayMs: seconds * 1000 })
+    },
+  )
+
+  it('dead-letters the 17th failure: 16 further tries are allowed', () => {
+    expect(settle(failed, 17, concurrent())).toEqual({ kind: 'dead-letter', parkKeys: false })
+  })
+
+  it('takes the pause that was asked for, doubled for each further failure', () => {
+    const own = concurrent({ suspendMs: 100, suspendMaxMs: 300 })
+    expect([1, 2, 3, 9].map((n) => settle(failed, n, own))).toEqual(
+      [100, 200, 300, 300].map((delayMs) => ({ kind: 'send-back', delayMs })),
+    )
+    expect(settle({ kind: 'failed', suspendMs: 7 }, 1, own)).toEqual({ kind: 'send-back', delayMs: 7 })
+  })
+
+  it('gives up what fails in a broadcasting group, which has no retry topic', () => {
+    const all = concurrent({ messageModel: 'broadcasting' })
+    expect(settle(failed, 1, all)).toEqual({ kind: 'drop' })
+    expect(settle({ kind: 'rejected' }, 1, all)).toEqual({ kind: 'drop' })
+  })
+})
+
+describe('settle in an orderly broadcasting group', () => {
+  it('tries again in place, and gives up when no try is left', () => {
+    const all = policy({ messageModel: 'broadcasting', maxReconsumeTimes: 1 })
+    expect([1, 2].map((n) => settle(failed, n, all).kind)).toEqual(['retry', 'drop'])
+  })
+})
+
 describe('mayStart', () => {
   it('lets a message run N + 1 times, also when crashes ended its runs', () => {
-    expect([0, 1, 2, 3, 4].map((attempts) => mayStart(attempts, policy()))).toEqual([
-      'run',
-      'run',
-      'run',
-      'run',
-      'dead-letter',
-    ])
-    expect(mayStart(4, policy({ onExhausted: 'block' }))).toBe('block')
+    const kinds = [0, 1, 2, 3, 4].map((attempts) => mayStart(attempts, policy()))
+    expect(kinds).toEqual(['run', 'run', 'run', 'run', { kind: 'dead-letter', parkKeys: false }])
+    expect(mayStart(4, policy({ onExhausted: 'block' }))).toEqual({ kind: 'block' })
+    expect(mayStart(4, policy({ onExhausted: 'park-key' }))).toEqual({ kind: 'dead-letter', parkKeys: true })
     expect(mayStart(2 ** 31, policy({ maxReconsumeTimes: -1 }))).toBe('run')
   })
 })

@@ -31,8 +31,8 @@ describe('a status line', () => {
     ['success', { status: 'success' }],
     ['retry', { status: 'retry' }],
     ['dead-letter', { status: 'dead-letter' }],
-    ['commit', { status: 'success' }],
-    ['rollback', { status: 'retry' }],
+    ['commit', { status: 'commit' }],
+    ['rollback', { status: 'rollback' }],
   ])('%s', async (status, result) => {
     expect(await say(`status ${status}`)).toEqual(result)
   })
@@ -177,14 +177,44 @@ describe('a batch', () => {
     expect(await consume(handler, [tell('hold'), tell('hold'), tell('flush')])).toEqual({ status: 'success' })
   })
 
-  test('has the result of its first failure, in the order of the queue', async () => {
+  test('has the result of its first failure, in the order of the queue, and says what each message has', async () => {
     const late = tell('hold')
     const batch = [tell('status success'), late, tell('failure {"status":"dead-letter","error":"b"}')]
     const result = consume(handler, batch)
     await new Promise((resolve) => setTimeout(resolve, 50))
-    const line = JSON.stringify({ id: late.msgId, status: 'retry', error: 'a' })
+    const line = JSON.stringify({ id: late.msgId, status: 'retry', error: 'a', suspendMs: 20 })
     await say(`noise ${line}`)
-    expect(await result).toEqual({ status: 'retry', error: 'a' })
+    const failure = { status: 'retry', error: 'a', suspendMs: 20 }
+    expect(await result).toEqual({
+      ...failure,
+      results: [{ status: 'success' }, failure, { status: 'dead-letter', error: 'b' }],
+    })
+  })
+
+  test.each([
+    [['success', 'commit'], { status: 'commit' }],
+    [['commit', 'success'], { status: 'success' }],
+    [['success', 'rollback', 'commit'], { status: 'rollback' }],
+  ])('committed by hand, of %j', async (statuses, result) => {
+    const batch = statuses.map((status) => tell(`status ${status}`))
+    expect(await consume(handler, batch)).toEqual(result)
+  })
+
+  test('with a failure is no rollback: without manual commit that would be a success', async () => {
+    const batch = ['rollback', 'retry', 'commit'].map((status) => tell(`status ${status}`))
+    expect(await consume(handler, batch)).toMatchObject({ status: 'retry' })
+  })
+
+  test('of several at once, in which one id is twice, gives the second when the first is answered', async () => {
+    const twice = (text: string) => messageOf({ msgId: 'B', text })
+    const first = consume(handler, [tell('hold'), twice('hold')])
+    const second = consume(handler, [twice('failure {"status":"retry","error":"second"}'), tell('hold')])
+    const third = consume(handler, [twice('failure {"status":"dead-letter","error":"third"}')])
+    await say('flush')
+    expect(await first).toEqual({ status: 'success' })
+    expect(await third).toEqual({ status: 'dead-letter', error: 'third' })
+    await say('flush')
+    expect(await second).toMatchObject({ status: 'retry', error: 'second' })
   })
 })
 

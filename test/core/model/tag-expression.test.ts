@@ -15,9 +15,12 @@ describe('a tag expression', () => {
     ['A || B', ['A', 'B']],
     [' A ||  || B || A ||', ['A', 'B']],
     ['two words || B', ['two words', 'B']],
+    ['A || *', ['A', '*']],
+    ['* || *', ['*']],
+    ['   ', []],
   ])('%j wants %j', (expression, tags) => expect(wanted(expression)).toEqual(tags))
 
-  it.each(['||', '   ', ' || ', 'A|B', 'A ||| B', 'A || *', '* || *'])('%j is malformed', (expression) => {
+  it.each(['||', ' || ', '|| ||', 'A|B', 'A ||| B'])('%j is malformed', (expression) => {
     expect(() => parseTagExpression(expression)).toThrowError(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', hint: expect.stringContaining("'A || B'") }),
     )
@@ -33,5 +36,6 @@ describe('a tag expression', () => {
       false,
     ])
     expect([null, 'x'].map((tag) => matchesTags(null, tag))).toEqual([true, true])
+    expect([null, '', ' ', 'x'].map((tag) => matchesTags(parseTagExpression('  '), tag))).not.toContain(true)
   })
 })

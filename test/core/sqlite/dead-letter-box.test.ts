@@ -49,6 +49,7 @@ describe('deadLetter', () => {
         replays: 0,
         replayedAt: null,
         settledAt: null,
+        resetAt: null,
       },
     ])
     expect(await a.consumption.committedOffsets('g', 'orders')).toEqual([{ mq: queue, offset: 1 }])

@@ -10,6 +10,7 @@ import { Consumption } from '../../../src/core/sqlite/consumption.ts'
 import { EmbeddedStore } from '../../../src/core/sqlite/embedded-store.ts'
 import type { Host } from '../../../src/core/sqlite/host.ts'
 import { Sender } from '../../../src/core/sqlite/send.ts'
+import { DelayedMessages } from '../../../src/core/sqlite/tables/delayed-messages.ts'
 import { Messages } from '../../../src/core/sqlite/tables/messages.ts'
 import { Queues } from '../../../src/core/sqlite/tables/queues.ts'
 import { Topics } from '../../../src/core/sqlite/tables/topics.ts'
@@ -35,7 +36,8 @@ export class Engine {
     const topics = new Topics(this.store.db)
     this.#queues = new Queues(this.store.db, topics)
     this.#messages = new Messages(this.store.db, this.store.storeId)
-    const parts = { topics, queues: this.#queues, messages: this.#messages }
+    const delayed = new DelayedMessages(this.store.db)
+    const parts = { topics, queues: this.#queues, messages: this.#messages, delayed }
     this.topics = new TopicAdmin(this.store, parts)
     this.#sender = new Sender(this.store, parts)
     this.consumption = new Consumption(this.store, { ...parts, notify: (n) => this.notifications.push(n) })

@@ -24,6 +24,7 @@ describe('heartbeat', () => {
       maxReconsumeTimes: -1,
       suspendMs: 1000,
       consumeEnable: true,
+      trace: false,
       createdAt: cluster.machine.now,
     })
     expect(await b.consumption.listGroups()).toMatchObject([{ group: 'g' }])
@@ -33,6 +34,8 @@ describe('heartbeat', () => {
         group: 'g',
         clientId: 'a',
         ...orderly('orders'),
+        messageModel: 'clustering',
+        allocate: 'averagely',
         process: a.host.process,
         state: 'alive',
         startedAt: cluster.machine.now,
@@ -75,6 +78,68 @@ describe('heartbeat', () => {
     expect(await a.consumption.memberIds('g', 'orders')).toEqual(['a'])
     // Its proof of life is gone too: another process may go by that id.
     await expect(cluster.start().join('g', 'b')).resolves.toBeUndefined()
+  })
+
+  it('refuses another message model, and another strategy for a shared topic', async () => {
+    await a.join('g', 'a', { allocate: 'circle' })
+    await expect(
+      b.join('g', 'b', { allocate: 'circle', messageModel: 'broadcasting' }),
+    ).rejects.toMatchObject({
+      code: 'GROUP_CONFLICT',
+      why: expect.stringMatching(/member a \(\d+@box\) is clustering; this one would be broadcasting/),
+    })
+    await expect(b.join('g', 'b')).rejects.toMatchObject({
+      code: 'GROUP_CONFLICT',
+      why: expect.stringMatching(/member a \(\d+@box\) allocates circle, this one would averagely/),
+      hint: expect.stringContaining('--allocate circle'),
+    })
+    await expect(b.join('g', 'b', orderly('bills'))).resolves.toBeUndefined()
+    await expect(b.join('g', 'c', { allocate: 'circle' })).resolves.toBeUndefined()
+  })
+
+  it('lets broadcasting members allocate as they like: each has all queues', async () => {
+    await a.join('g', 'a', { messageModel: 'broadcasting' })
+    await b.join('g', 'b', { messageModel: 'broadcasting', allocate: 'circle' })
+    expect(await a.consumption.members('g')).toMatchObject([
+      { clientId: 'a', messageModel: 'broadcasting', allocate: 'averagely' },
+      { clientId: 'b', messageModel: 'broadcasting', allocate: 'circle' },
+    ])
+  })
+
+  it('keeps what a member tells of itself, without a rebalance', async () => {
+    const status = (consumeOkTps: number) => ({
+      queues: [
+        {
+          mq: mq('orders', 0),
+          cachedMessages: 1000,
+          cachedBytes: 8,
+          consuming: 1,
+          flowControl: 'messages' as const,
+        },
+      ],
+      topics: [
+        {
+          topic: 'orders',
+          pullRt: 1,
+          pullTps: 2,
+          consumeRt: 3,
+          consumeOkTps,
+          consumeFailedTps: 0,
+          consumeFailedMsgs: 0,
+        },
+      ],
+    })
+    await a.join('g', 'a')
+    expect((await b.consumption.members('g')).map((member) => member.status)).toEqual([undefined])
+    b.notifications.length = 0
+    a.notifications.length = 0
+    await a.join('g', 'a', { status: status(4) })
+    await a.join('g', 'a', { status: status(5) })
+    b.consumption.onChange('rebalance')
+    expect([...a.notifications, ...b.notifications]).toEqual([])
+    expect((await b.consumption.members('g')).map((member) => member.status)).toEqual([status(5)])
+    await a.join('g', 'a')
+    expect((await b.consumption.members('g')).map((member) => member.status)).toEqual([undefined])
   })
 
   it('lets members have topics of their own', async () => {

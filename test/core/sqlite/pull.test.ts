@@ -99,9 +99,10 @@ describe('filters', () => {
     expect(await pull(0, { ...tagged('mine'), waitMs: 10_000 })).toMatchObject({ status: 'NO_MATCHED_MSG' })
   })
 
-  it('refuse SQL expressions and malformed ones', async () => {
-    const subscription = { topic: 'orders', expressionType: 'SQL92' as const, expression: 'a > 3' }
-    await expect(pull(0, { subscription })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+  it('take * among tags for a tag, and a blank text for no tag at all', async () => {
+    await send('A', 'B', undefined, '*', ' ')
+    expect(await offsets(pull(0, tagged('A || *')))).toEqual([0, 3])
+    expect(await pull(0, tagged('  '))).toMatchObject({ status: 'NO_MATCHED_MSG', nextOffset: 5 })
     await expect(pull(0, tagged('||'))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   })
 })

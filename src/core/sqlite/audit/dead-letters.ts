@@ -1,5 +1,6 @@
 import { UNIQ_KEY } from '../../model/properties.ts'
 import { formatMessageId, messageIdPrefix } from '../message-id.ts'
+import { isDoneSql } from './done.ts'
 import type { AuditScope, RowCheck } from './scope.ts'
 
 const PLACE = `d.topic, d.queue_id as queueId, g.name as "group", d.offset`
@@ -30,13 +31,15 @@ export function checkDeadLetters(scope: AuditScope): void {
   checkOriginals(scope)
 }
 
+/** A reset may bring the original round of a dead letter again, and says so in it. */
 const ONE_PLACE: readonly RowCheck[] = [
   {
     invariant: 7,
     sql: `select ${PLACE},
             format('dead-lettered (%s) and pending: the committed offset is %s', d.state,
               coalesce(o.committed_offset, 'none')) as detail
-          ${FROM} and q.id is not null and d.offset < q.max_offset and d.offset >= coalesce(o.committed_offset, 0)
+          ${FROM} and q.id is not null and d.offset >= q.min_offset and d.offset < q.max_offset
+          and not ${isDoneSql('d.offset')} and d.reset_at is null
           and (d.state in ('dead', 'parked') or d.settled_at is null)`,
   },
   {

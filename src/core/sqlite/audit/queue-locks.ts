@@ -29,8 +29,9 @@ export function checkQueueLocks(scope: AuditScope): void {
     },
     {
       invariant: 9,
-      sql: `select ${PLACE}, format('a handler (pid %d) without an owner', l.handler_pid) as detail
-            ${FROM} and l.client_id is null and l.handler_pid is not null`,
+      sql: `select ${PLACE}, format('a handler (pid %d) without an owner', h.pid) as detail
+            ${FROM.replace('where', 'join lock_handler h on h.group_id = l.group_id and h.queue_id = l.queue_id where')}
+            and l.client_id is null`,
     },
     {
       invariant: 9,

@@ -8,6 +8,14 @@ const INVARIANT_OF: Readonly<Record<string, number>> = {
   dead_letter: 7,
   queue_lock: 9,
   member: 9,
+  broadcast_offset: 6,
+  parked_key: 7,
+  delayed_message: 7,
+  lock_handler: 9,
+  barrier: 3,
+  barrier_queue: 3,
+  delivery: 2,
+  refusal: 9,
 }
 
 /** Rows that refer to what is gone. They belong to no topic or group that a filter could name. */

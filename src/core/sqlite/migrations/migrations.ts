@@ -1,4 +1,5 @@
 import { SCHEMA_1 } from '../schema.ts'
+import { SCHEMA_2 } from '../schema-2.ts'
 
 export interface Migration {
   readonly version: number
@@ -7,7 +8,10 @@ export interface Migration {
 }
 
 /** How the schema came to be. Append; never edit what was released, since files in use have gone through it. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'first schema', sql: SCHEMA_1 }]
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'first schema', sql: SCHEMA_1 },
+  { version: 2, name: 'delays, concurrent consumption, barriers', sql: SCHEMA_2 },
+]
 
 /** The schema that this rmq writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -27,6 +27,7 @@ export class Attempts {
   readonly #release: Database.Statement<[number, number, number, number]>
   readonly #dropUncounted: Database.Statement<[number, number, number, number]>
   readonly #drop: Database.Statement<[number, number, number, number]>
+  readonly #dropRange: Database.Statement<[number, number, number, number]>
   readonly #dropBelow: Database.Statement<[number, number, number]>
 
   constructor(db: Database.Database) {
@@ -59,6 +60,9 @@ export class Attempts {
     )
     this.#dropUncounted = db.prepare(`delete from attempt where ${AT} and attempts <= 0`)
     this.#drop = db.prepare(`delete from attempt where ${AT}`)
+    this.#dropRange = db.prepare(
+      `delete from attempt where group_id = ? and queue_id = ? and offset >= ? and offset < ? and replay = 0`,
+    )
     this.#dropBelow = db.prepare(
       `delete from attempt where group_id = ? and queue_id = ? and offset < ? and replay = 0`,
     )
@@ -100,6 +104,11 @@ export class Attempts {
 
   drop(groupId: number, queueRow: number, offset: number, replay: number): void {
     this.#drop.run(groupId, queueRow, offset, replay)
+  }
+
+  /** Those of live messages of `from` (included) to `to` (excluded). */
+  dropRange(groupId: number, queueRow: number, from: number, to: number): void {
+    this.#dropRange.run(groupId, queueRow, from, to)
   }
 
   /** Those of live messages below `offset`; replayed ones lie below by nature and stay. */

@@ -26,6 +26,7 @@ export interface DeadLetterRow {
   readonly replays: number
   readonly replayedAt: number | null
   readonly settledAt: number | null
+  readonly resetAt: number | null
 }
 
 /** How it died. */
@@ -34,6 +35,8 @@ export interface Death {
   readonly lastError: string | null
   readonly firstFailedAt: number
   readonly now: number
+  /** `parked`: it followed a dead one of its key. */
+  readonly state: 'dead' | 'parked'
 }
 
 export type NewDeadLetter = Omit<
@@ -44,6 +47,7 @@ export type NewDeadLetter = Omit<
   | 'replays'
   | 'replayedAt'
   | 'settledAt'
+  | 'resetAt'
   | 'firstFailedAt'
   | 'attempts'
   | 'lastError'
@@ -53,10 +57,10 @@ export type NewDeadLetter = Omit<
 const COLUMNS = `id, group_id as groupId, topic, queue_row as queueRow, queue_id as queueId, offset, msg_id as msgId,
   key, tags, keys, properties, body, born, stored, attempts, last_error as lastError,
   first_failed_at as firstFailedAt, dead_lettered_at as deadLetteredAt, state, replays,
-  replayed_at as replayedAt, settled_at as settledAt`
+  replayed_at as replayedAt, settled_at as settledAt, reset_at as resetAt`
 
-const DIES_AGAIN = `state = 'dead', attempts = @attempts, last_error = @lastError, first_failed_at = @firstFailedAt,
-  dead_lettered_at = @now, settled_at = null`
+const DIES_AGAIN = `state = @state, attempts = @attempts, last_error = @lastError, first_failed_at = @firstFailedAt,
+  dead_lettered_at = @now, settled_at = null, reset_at = null`
 
 /** The table `dead_letter`. Starts no transactions. Selections by filter are in `dead-letter-query.ts`. */
 export class DeadLetters {
@@ -67,6 +71,7 @@ export class DeadLetters {
   readonly #laneCount: Database.Statement<[number, number], number>
   readonly #settle: Database.Statement<[number, number, number, number], { offset: number; replays: number }>
   readonly #claim: Database.Statement<[number, number | null, number, number]>
+  readonly #remove: Database.Statement<[number, number], number>
 
   constructor(db: Database.Database) {
     this.#byId = db.prepare(`select ${COLUMNS} from dead_letter where id = ?`)
@@ -75,7 +80,7 @@ export class DeadLetters {
       `insert into dead_letter (group_id, topic, queue_row, queue_id, offset, msg_id, key, tags, keys, properties,
          body, born, stored, attempts, last_error, first_failed_at, dead_lettered_at, state)
        values (@groupId, @topic, @queueRow, @queueId, @offset, @msgId, @key, @tags, @keys, @properties,
-         @body, @born, @stored, @attempts, @lastError, @firstFailedAt, @now, 'dead')
+         @body, @born, @stored, @attempts, @lastError, @firstFailedAt, @now, @state)
        on conflict (group_id, queue_row, offset) do update set ${DIES_AGAIN}`,
     )
     this.#dieAgain = db.prepare(
@@ -102,6 +107,13 @@ export class DeadLetters {
       `update dead_letter set state = 'replayed', replays = replays + 1, replayed_at = ?, settled_at = ?
        where id = ? and replays = ? and state in ('dead', 'parked')`,
     )
+    this.#remove = db
+      .prepare<[number, number], number>(
+        `delete from dead_letter
+         where id = ? and replays = ? and (state in ('dead', 'parked') or settled_at is not null)
+         returning group_id`,
+      )
+      .pluck()
   }
 
   byId(id: number): DeadLetterRow | undefined {
@@ -139,5 +151,13 @@ export class DeadLetters {
   /** Of several that claim the same replay one gets it. `settledAt` is null for one that goes to the lane. */
   claim(id: number, seenReplays: number, now: number, settledAt: number | null): boolean {
     return this.#claim.run(now, settledAt, id, seenReplays).changes === 1
+  }
+
+  /**
+   * Deletes an entry that is as it was seen; answers its group, `undefined` when nothing was deleted: it is gone, was
+   * replayed since, or waits in the lane.
+   */
+  remove(id: number, seenReplays: number): number | undefined {
+    return this.#remove.get(id, seenReplays)
   }
 }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import type { ConsumeMode } from '../../model/group.ts'
+import type { ConsumeMode, MessageModel } from '../../model/group.ts'
 import type { ClientRow } from './clients.ts'
 
 /** A row of `member`. */
@@ -7,18 +7,24 @@ export interface MemberRow {
   readonly groupId: number
   readonly clientId: string
   readonly mode: ConsumeMode
+  readonly messageModel: MessageModel
+  /** Name of its allocation strategy. */
+  readonly allocate: string
   /** JSON of `Subscription[]`, sorted by topic. */
   readonly subscriptions: string
   readonly lockTtlMs: number
   readonly heartbeatAt: number
   readonly expiresMono: number
+  /** JSON of `ConsumerStatus`; null when it told nothing. */
+  readonly status: string | null
 }
 
 /** A member and the process behind it. */
 export type MemberClientRow = MemberRow & ClientRow
 
-const COLUMNS = `m.group_id as groupId, m.client_id as clientId, m.mode, m.subscriptions,
-  m.lock_ttl_ms as lockTtlMs, m.heartbeat_at as heartbeatAt, m.expires_mono as expiresMono`
+const COLUMNS = `m.group_id as groupId, m.client_id as clientId, m.mode, m.message_model as messageModel,
+  m.allocate, m.subscriptions, m.lock_ttl_ms as lockTtlMs, m.heartbeat_at as heartbeatAt,
+  m.expires_mono as expiresMono, m.status`
 
 /** The table `member`. Starts no transactions. */
 export class Members {
@@ -40,8 +46,10 @@ export class Members {
     )
     this.#put = db.prepare(
       `insert or replace into member
-       (group_id, client_id, mode, subscriptions, lock_ttl_ms, heartbeat_at, expires_mono)
-       values (@groupId, @clientId, @mode, @subscriptions, @lockTtlMs, @heartbeatAt, @expiresMono)`,
+       (group_id, client_id, mode, message_model, allocate, subscriptions, lock_ttl_ms, heartbeat_at, expires_mono,
+        status)
+       values (@groupId, @clientId, @mode, @messageModel, @allocate, @subscriptions, @lockTtlMs, @heartbeatAt,
+        @expiresMono, @status)`,
     )
     this.#remove = db.prepare(`delete from member where group_id = ? and client_id = ?`)
     this.#removeClient = db.prepare(`delete from member where client_id = ?`)

@@ -1,12 +1,16 @@
 import type Database from 'better-sqlite3'
 import type { RawMessage } from './raw-message.ts'
 
+/** SQL function by which a row's filter is asked. */
+export const FILTER_FUNCTION = 'rmq_filter'
+
 const COLUMNS = 'offset, stored, age, key, tags, keys, properties, body'
 /** Of a message that has only a key and a body. */
 const PLAIN_COLUMNS = 'offset, stored, age, key, body'
 
 type Insert = Database.Statement<unknown[]>
 type Range = Database.Statement<[from: number, limit: number], RawMessage>
+type ConditionRange = Database.Statement<[from: number, to: number, limit: number], RawMessage>
 type TaggedRange = Database.Statement<[from: number, to: number, tags: string, limit: number], RawMessage>
 
 /** Statements of one message table, each prepared when first needed: a command that sends once needs one of them. */
@@ -17,6 +21,7 @@ export class MessageStatements {
   readonly #plainInserts = new Map<number, Insert>()
   #range: Range | undefined
   #taggedRange: TaggedRange | undefined
+  #conditionRange: ConditionRange | undefined
   #bodySize: Database.Statement<[number], number> | undefined
   #storedAt: Database.Statement<[number], number> | undefined
   #byUniqKey: Database.Statement<[string], RawMessage> | undefined
@@ -57,6 +62,17 @@ export class MessageStatements {
       )
       .raw()
     return this.#taggedRange
+  }
+
+  /** SQLite reads the rest of a row, the body above all, only when the function takes the row. */
+  get conditionRange(): ConditionRange {
+    this.#conditionRange ??= this.#db
+      .prepare<[number, number, number], RawMessage>(
+        `select ${COLUMNS} from ${this.#table} where offset >= ? and offset < ?
+         and ${FILTER_FUNCTION}(key, tags, keys, properties) order by offset limit ?`,
+      )
+      .raw()
+    return this.#conditionRange
   }
 
   get bodySize(): Database.Statement<[from: number], number> {

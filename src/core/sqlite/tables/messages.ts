@@ -1,10 +1,19 @@
 import type Database from 'better-sqlite3'
-import type { MessageExt } from '../../model/message.ts'
+import type { MessageExt, MessageOrigin } from '../../model/message.ts'
 import { EMBEDDED_BROKER_NAME } from '../../model/message-queue.ts'
-import { RECONSUME_TIME, UNIQ_KEY, userProperties } from '../../model/properties.ts'
+import {
+  ORIGIN_PLACE,
+  RECONSUME_TIME,
+  RETRY_TOPIC,
+  UNIQ_KEY,
+  userProperties,
+} from '../../model/properties.ts'
+import type { FilterCondition } from '../../model/sql92/compile.ts'
 import { valuesPerMessage } from '../message-batch.ts'
 import { formatMessageId, messageIdPrefix } from '../message-id.ts'
-import { MessageStatements } from './message-statements.ts'
+import type { OriginPlace } from '../original.ts'
+import { filterProperties } from './filter-properties.ts'
+import { FILTER_FUNCTION, MessageStatements } from './message-statements.ts'
 import type { RawMessage } from './raw-message.ts'
 
 /**
@@ -22,6 +31,8 @@ export class Messages {
   readonly #storeId: number
   readonly #statements = new Map<number, MessageStatements>()
   readonly #prefixes = new Map<number, string>()
+  /** What the filter function asks now: a statement takes values, no functions. */
+  #condition: FilterCondition | undefined
 
   constructor(db: Database.Database, storeId: number) {
     this.#db = db
@@ -62,6 +73,19 @@ export class Messages {
     return this.#of(queueRow).taggedRange.all(from, to, JSON.stringify(tags), limit)
   }
 
+  /** Up to `limit` messages from `from` to before `to` for which the condition is true, by offset. */
+  conditionRange(
+    queueRow: number,
+    from: number,
+    to: number,
+    condition: FilterCondition,
+    limit: number,
+  ): RawMessage[] {
+    if (this.#condition === undefined) this.#defineFilter()
+    this.#condition = condition
+    return this.#of(queueRow).conditionRange.all(from, to, limit)
+  }
+
   at(queueRow: number, offset: number): RawMessage | undefined {
     const raw = this.#of(queueRow).range.get(offset, 1)
     return raw !== undefined && raw[0] === offset ? raw : undefined
@@ -99,11 +123,13 @@ export class Messages {
     let msgId: string | undefined
     let properties = NO_PROPERTIES
     let times = reconsumeTimes
+    let origin: MessageOrigin | undefined
     if (json !== null) {
       const all = JSON.parse(json) as Record<string, string>
       msgId = all[UNIQ_KEY]
       times += Number(all[RECONSUME_TIME] ?? 0)
       properties = userProperties(all)
+      origin = originOf(all[RETRY_TOPIC], all[ORIGIN_PLACE])
     }
     return {
       msgId: msgId ?? this.idAt(queueRow, offset),
@@ -119,7 +145,14 @@ export class Messages {
       bornTimestamp: stored - age,
       storeTimestamp: stored,
       reconsumeTimes: times,
+      ...(origin && { origin }),
     }
+  }
+
+  #defineFilter(): void {
+    const matches = (...columns: Parameters<typeof filterProperties>) =>
+      this.#condition?.(filterProperties(...columns)) === true ? 1 : 0
+    this.#db.function(FILTER_FUNCTION, { directOnly: true, varargs: true }, matches)
   }
 
   #prefix(queueRow: number): string {
@@ -139,4 +172,10 @@ export class Messages {
     }
     return statements
   }
+}
+
+function originOf(topic: string | undefined, place: string | undefined): MessageOrigin | undefined {
+  if (topic === undefined || place === undefined) return undefined
+  const { queueId, offset } = JSON.parse(place) as OriginPlace
+  return { topic, queueId, queueOffset: offset }
 }

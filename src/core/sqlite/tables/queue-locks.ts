@@ -20,8 +20,6 @@ export interface QueueLockRow {
   readonly acquiredAt: number
   readonly renewedAt: number
   readonly expiresMono: number
-  readonly handlerPid: number | null
-  readonly handlerStart: string | null
   readonly carefulUntil: number
   readonly lostBy: LostBy | null
   /** How the lock came to its owner. */
@@ -57,10 +55,9 @@ interface LockFilterParams {
 
 const COLUMNS = `l.group_id as groupId, l.queue_id as queueRow, l.epoch, l.client_id as clientId, l.ttl_ms as ttlMs,
   l.acquired_at as acquiredAt, l.renewed_at as renewedAt, l.expires_mono as expiresMono,
-  l.handler_pid as handlerPid, l.handler_start as handlerStart, l.careful_until as carefulUntil,
-  l.lost_by as lostBy, l.predecessor`
+  l.careful_until as carefulUntil, l.lost_by as lostBy, l.predecessor`
 
-/** The table `queue_lock`. Starts no transactions. */
+/** The tables `queue_lock` and `lock_handler`. Starts no transactions. */
 export class QueueLocks {
   readonly #byKey: Database.Statement<[number, number], QueueLockRow>
   readonly #owned: Database.Statement<[LockFilterParams], NamedLockRow>
@@ -71,7 +68,9 @@ export class QueueLocks {
   readonly #takeAway: Database.Statement<[number, LostBy, number, number, number]>
   readonly #reassign: Database.Statement<[string, string]>
   readonly #holds: Database.Statement<[number, number, string, number], number>
-  readonly #setHandler: Database.Statement<[number | null, string | null, number, number, string, number]>
+  readonly #setHandler: Database.Statement<[number, number, number, number, string]>
+  readonly #handlers: Database.Statement<[number, number], HandlerProcess>
+  readonly #clearHandlers: Database.Statement<[number, number]>
 
   constructor(db: Database.Database) {
     this.#byKey = db.prepare(`select ${COLUMNS} from queue_lock l where l.group_id = ? and l.queue_id = ?`)
@@ -99,12 +98,11 @@ export class QueueLocks {
       `update queue_lock set ttl_ms = ?, renewed_at = ?, expires_mono = ? where group_id = ? and queue_id = ?`,
     )
     this.#giveBack = db.prepare(
-      `update queue_lock set client_id = null, handler_pid = null, handler_start = null, lost_by = null
+      `update queue_lock set client_id = null, lost_by = null
        where group_id = ? and queue_id = ? and client_id = ?`,
     )
     this.#takeAway = db.prepare(
-      `update queue_lock set client_id = null, handler_pid = null, handler_start = null,
-         epoch = epoch + ?, lost_by = ?, careful_until = ?
+      `update queue_lock set client_id = null, epoch = epoch + ?, lost_by = ?, careful_until = ?
        where group_id = ? and queue_id = ?`,
     )
     this.#reassign = db.prepare(`update queue_lock set client_id = ? where client_id = ?`)
@@ -114,9 +112,12 @@ export class QueueLocks {
       )
       .pluck()
     this.#setHandler = db.prepare(
-      `update queue_lock set handler_pid = ?, handler_start = ?
-       where group_id = ? and queue_id = ? and client_id = ? and epoch = ?`,
+      `insert or replace into lock_handler (group_id, queue_id, slot, pid, start_time) values (?, ?, ?, ?, ?)`,
     )
+    this.#handlers = db.prepare(
+      `select pid, start_time as startTime from lock_handler where group_id = ? and queue_id = ? order by slot`,
+    )
+    this.#clearHandlers = db.prepare(`delete from lock_handler where group_id = ? and queue_id = ?`)
   }
 
   byKey(groupId: number, queueRow: number): QueueLockRow | undefined {
@@ -134,6 +135,7 @@ export class QueueLocks {
   }
 
   grant(row: LockGrantRow): void {
+    this.#clearHandlers.run(row.groupId, row.queueRow)
     this.#grant.run(row)
   }
 
@@ -143,11 +145,14 @@ export class QueueLocks {
 
   /** The owner gives it back; false when it was not its. */
   giveBack(groupId: number, queueRow: number, clientId: string): boolean {
-    return this.#giveBack.run(groupId, queueRow, clientId).changes === 1
+    const isFreed = this.#giveBack.run(groupId, queueRow, clientId).changes === 1
+    if (isFreed) this.#clearHandlers.run(groupId, queueRow)
+    return isFreed
   }
 
   /** The owner loses it. `epochs` is added to the epoch: 1 where a living owner must be shut out. */
   takeAway(row: QueueLockRow, epochs: 0 | 1, lostBy: LostBy, carefulUntil: number): void {
+    this.#clearHandlers.run(row.groupId, row.queueRow)
     this.#takeAway.run(epochs, lostBy, carefulUntil, row.groupId, row.queueRow)
   }
 
@@ -161,13 +166,13 @@ export class QueueLocks {
     return this.#holds.get(groupId, queueRow, clientId, epoch) === 1
   }
 
-  /** False when the fence is stale. */
-  setHandler(
-    fence: { groupId: number; queueRow: number; clientId: string; epoch: number },
-    handler: HandlerProcess | null,
-  ): boolean {
-    const { groupId, queueRow, clientId, epoch } = fence
-    const { pid = null, startTime = null } = handler ?? {}
-    return this.#setHandler.run(pid, startTime, groupId, queueRow, clientId, epoch).changes === 1
+  /** A handler of the lock's owner runs in that process; what was in the slot before is forgotten. */
+  setHandler(groupId: number, queueRow: number, slot: number, { pid, startTime }: HandlerProcess): void {
+    this.#setHandler.run(groupId, queueRow, slot, pid, startTime)
+  }
+
+  /** Processes in which handlers of the lock's owner may run, by slot. */
+  handlers(groupId: number, queueRow: number): HandlerProcess[] {
+    return this.#handlers.all(groupId, queueRow)
   }
 }

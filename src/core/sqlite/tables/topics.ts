@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import type { HashRule, TopicPerm } from '../../model/topic.ts'
+import type { HashRule, TopicConfig, TopicPerm } from '../../model/topic.ts'
 import { topicNotFound } from '../not-found.ts'
 
 /** A row of `topic`. */
@@ -14,6 +14,9 @@ export interface TopicRow {
   readonly createdAt: number
 }
 
+/** The columns that people change. */
+export type TopicSettings = Pick<TopicRow, 'queues' | 'retentionMs' | 'maxBody' | 'perm'>
+
 const COLUMNS = `id, name, queues, hash, retention_ms as retentionMs, max_body as maxBody, perm,
   created_at as createdAt`
 
@@ -22,6 +25,7 @@ export class Topics {
   readonly #byName: Database.Statement<[string], TopicRow>
   readonly #byId: Database.Statement<[number], TopicRow>
   readonly #all: Database.Statement<[], TopicRow>
+  readonly #update: Database.Statement<[TopicSettings & { id: number }]>
   readonly #insert: Database.Statement<
     [string, number, string, number | null, number, number, number],
     TopicRow
@@ -31,6 +35,10 @@ export class Topics {
     this.#byName = db.prepare(`select ${COLUMNS} from topic where name = ?`)
     this.#byId = db.prepare(`select ${COLUMNS} from topic where id = ?`)
     this.#all = db.prepare(`select ${COLUMNS} from topic order by name`)
+    this.#update = db.prepare(
+      `update topic set queues = @queues, retention_ms = @retentionMs, max_body = @maxBody, perm = @perm
+       where id = @id`,
+    )
     this.#insert = db.prepare(
       `insert into topic (name, queues, hash, retention_ms, max_body, perm, created_at)
        values (?, ?, ?, ?, ?, ?, ?) on conflict (name) do nothing returning ${COLUMNS}`,
@@ -74,4 +82,13 @@ export class Topics {
       topic.createdAt,
     )
   }
+  /** Its queues are another table's: see `Queues.create`. */
+  update(id: number, { queues, retentionMs, maxBody, perm }: TopicSettings): void {
+    this.#update.run({ id, queues, retentionMs, maxBody, perm })
+  }
+}
+
+export function toTopicConfig(row: TopicRow): TopicConfig {
+  const { name, queues, hash, retentionMs, maxBody, perm, createdAt } = row
+  return { topic: name, queues, hash, retentionMs, maxBody, perm, createdAt }
 }

@@ -1,0 +1,19 @@
+import { PULL_BATCH_MAX } from '../model/limits.ts'
+import type { ConsumeServices } from './consume-services.ts'
+import type { OwnedQueue } from './owned-queue.ts'
+
+/**
+ * Looks for replayed messages, which go in front of the live ones since they were there first; and which keys are
+ * parked. The keys are read first: a key that is opened in between has its messages in the lane by then.
+ */
+export async function fetchRedeliveries(queue: OwnedQueue, services: ConsumeServices): Promise<void> {
+  const { redelivery, parkedKeys } = services
+  queue.redeliveryPending = false
+  if (parkedKeys) queue.parkedKeys = new Set(await parkedKeys.list(queue.fence))
+  if (!redelivery) return
+  const messages = await redelivery.pull(queue.fence, PULL_BATCH_MAX)
+  if (queue.isDropped) return
+  queue.processQueue.putRedeliveries(messages)
+  // A full page: there may be more behind it.
+  if (messages.length === PULL_BATCH_MAX) queue.redeliveryPending = true
+}
