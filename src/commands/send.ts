@@ -10,7 +10,7 @@ import {
   systemRuntime,
 } from '../core/index.ts'
 import { BaseCommand } from '../ui/base-command.ts'
-import { keyFlag } from '../ui/flags.ts'
+import { durationFlag, keyFlag, timeFlag } from '../ui/flags.ts'
 import type { BatchProducer } from '../ui/input/batch-sender.ts'
 import { openInput, readWhole } from '../ui/input/input-source.ts'
 import { withTemplate } from '../ui/input/message-template.ts'
@@ -36,9 +36,14 @@ export default class Send extends BaseCommand<typeof Send> {
       'a body, its bytes as they are, a CR too; an empty line is a message of 0 bytes; a last line ' +
       'without a newline counts. raw0: the same with NUL in place of the newline.',
     'ndjson: an object with "body" (a string, or any JSON value: its text is kept as it is) or ' +
-      '"bodyBase64", and any of key, keys, tags, properties. Any other line is itself the body; blank ' +
+      '"bodyBase64", and any of key, keys, tags, properties, and one of delay ("10s"), delayLevel, ' +
+      'deliverAt. Any other line is itself the body; blank ' +
       'lines are skipped. What the command line says beats what a line says, the topic always. Fields ' +
       'that a broker gives are ignored, so what consume --json prints can be sent.',
+    'A delayed message is durable too when its line is printed: msgId, queue, and when it is due in place ' +
+      'of its offset. It comes to its queue when it is due, never before, while any rmq client runs, or ' +
+      'as soon as one does. Order per key is the order of delivery: messages of its key that come to the ' +
+      'queue meanwhile are in front of it.',
     'With --oneway you learn neither ids nor offsets, and which message was lost neither: one that cannot ' +
       'be stored does not stop the others. The command still ends only when each is stored or lost, and ' +
       'says how many were lost: exit 6, or that of the error when none was stored.',
@@ -68,6 +73,23 @@ export default class Send extends BaseCommand<typeof Send> {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'NAME=VALUE',
+    }),
+    delay: durationFlag({
+      description: 'Deliver the message that long after it is stored: 10s, 15m. It is stored at once.',
+      exclusive: ['delay-level', 'deliver-at'],
+    }),
+    'delay-level': integer({
+      description:
+        "RocketMQ's delay level 1 to 18: 1s 5s 10s 30s 1m to 10m 20m 30m 1h 2h; a larger one counts as 18.",
+      exclusive: ['delay', 'deliver-at'],
+      min: 1,
+      helpValue: 'N',
+    }),
+    'deliver-at': timeFlag({
+      description:
+        'Deliver the message at this time, or now if it has passed: 2026-08-01T10:00:00Z, epoch seconds or ' +
+        'milliseconds; without a zone (2026-08-01, 2026-08-01#10:00:00:000) it is the local one.',
+      exclusive: ['delay', 'delay-level'],
     }),
     file: stringFlag({ description: 'Take the body from a file, "-" is stdin.', helpValue: 'PATH' }),
     input: option({ options: INPUT_FORMATS })({

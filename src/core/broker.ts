@@ -78,12 +78,17 @@ export interface Broker extends AsyncDisposable {
 
   // Queue locks
 
-  /** Takes or renews locks, each for itself (41). `ttlMs` counts only where the broker lets a client choose it. */
+  /**
+   * Takes or renews locks, each for itself (41). `ttlMs` counts only where the broker lets a client choose it.
+   * With `epochs`, one for each queue, it only renews: a lock that was lost meanwhile is not taken anew, since who
+   * holds it goes on from where it is, and not from where the group is.
+   */
   lockBatch(
     group: string,
     clientId: string,
     mqs: readonly MessageQueue[],
     ttlMs: number,
+    epochs?: readonly number[],
   ): Promise<readonly LockGrant[]>
   /** Gives back what this client holds; what it does not hold is left alone (42). */
   unlockBatch(group: string, clientId: string, mqs: readonly MessageQueue[]): Promise<void>

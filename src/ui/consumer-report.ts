@@ -190,7 +190,9 @@ function lockLost(mq: MessageQueue, refusedCommit: boolean): string {
     : `${lost}: what was not committed comes again there`
 }
 
-function nameOf({ msgId, topic, queueId, queueOffset, key }: MessageExt): string {
+/** A message that comes again through the retry topic is named by the place that its sender knows. */
+function nameOf({ msgId, key, origin, ...stored }: MessageExt): string {
+  const { topic, queueId, queueOffset } = origin ?? stored
   const keyed = key === null ? '' : `, key ${JSON.stringify(key)}`
   return `message ${msgId} (${topic} queue ${queueId} offset ${queueOffset}${keyed})`
 }

@@ -41,9 +41,14 @@ function errorText(report: ErrorReport, color: boolean): string {
   const lines = [
     `${paint('rmq:', 'red', color)} ${escapeControlsInLines(report.message)} ${paint(`[${report.code}]`, 'dim', color)}`,
   ]
-  if (report.why) lines.push(`  ${paint('why:', 'dim', color)}  ${escapeControlsInLines(report.why)}`)
-  if (report.hint) lines.push(`  ${paint('hint:', 'dim', color)} ${escapeControlsInLines(report.hint)}`)
+  if (report.why) lines.push(`  ${paint('why:', 'dim', color)}  ${paragraph(report.why)}`)
+  if (report.hint) lines.push(`  ${paint('hint:', 'dim', color)} ${paragraph(report.hint)}`)
   return `${lines.join('\n')}\n`
+}
+
+/** Its lines stand under the first one, so that a caret in the second points at what it is meant to. */
+function paragraph(text: string): string {
+  return escapeControlsInLines(text).replaceAll('\n', '\n        ')
 }
 
 function bugText(stack: string, env: Env): string {

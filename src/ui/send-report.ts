@@ -1,6 +1,8 @@
 import type { BatchResult, Message, SendResult } from '../core/index.ts'
+import { localTime } from './local-time.ts'
 import type { Output } from './output.ts'
 import { formatElapsed, formatPlural } from './quantities.ts'
+import { isoTime } from './records.ts'
 
 /** `document`: one JSON document for one send; `records`: a line of JSON a message; `text`; `none`. */
 export type SendReportForm = 'document' | 'records' | 'text' | 'none'
@@ -57,14 +59,21 @@ export class SendReport {
   }
 
   #line(message: Message | undefined, result: SendResult): string {
-    const { msgId, queueId, queueOffset } = result
+    const { msgId, queueId, queueOffset, deliverAt } = result
     if (this.#form === 'records') return `${JSON.stringify(record(message, result))}\n`
-    if (this.#out.terminal) return `${msgId}  queue ${queueId}  offset ${queueOffset}\n`
+    const { terminal } = this.#out
+    if (deliverAt !== undefined) {
+      return terminal
+        ? `${msgId}  queue ${queueId}  due ${localTime(deliverAt)}\n`
+        : `${msgId}\t${queueId}\tdue ${isoTime(deliverAt)}\n`
+    }
+    if (terminal) return `${msgId}  queue ${queueId}  offset ${queueOffset}\n`
     return `${msgId}\t${queueId}\t${queueOffset}\n`
   }
 }
 
 function record(message: Message | undefined, result: SendResult) {
-  const { msgId, topic, queueId, queueOffset, sendStatus } = result
-  return { msgId, topic, queueId, queueOffset, key: message?.key ?? null, status: sendStatus }
+  const { msgId, topic, queueId, queueOffset, sendStatus, deliverAt } = result
+  const due = deliverAt === undefined ? undefined : { deliverAt: isoTime(deliverAt) }
+  return { msgId, topic, queueId, queueOffset, ...due, key: message?.key ?? null, status: sendStatus }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import type { Broker, PullRequest } from '../../src/core/index.ts'
+import type { Broker } from '../../src/core/index.ts'
 import { PATIENCE, startConcurrent, startOrderly, untilIdle } from './clients.ts'
 import { conformance } from './world.ts'
 
@@ -51,6 +51,21 @@ conformance('a filter', (world) => {
     expect(consumer.seen.toSorted()).toEqual(evens(30).slice(5).toSorted())
   })
 
+  it('by SQL92 is not asked again when a failed message returns from the retry topic', async () => {
+    const broker = await world().connect()
+    await broker.createTopic({ topic: 'T', queues: 1 })
+    await sendNumbered(broker, 0, 2)
+    const consumer = startConcurrent(broker, {
+      topic: 'T',
+      // Only in the retry topic a message has this property.
+      sql: "RETRY_TOPIC IS NULL AND TAGS = 'A'",
+      listener: ([message]) =>
+        message?.reconsumeTimes === 0 ? { status: 'retry', error: 'not yet', suspendMs: 20 } : 'success',
+    })
+    await expect.poll(() => consumer.seen, PATIENCE).toEqual(['0', '0'])
+    await untilIdle(broker)
+  })
+
   it('that is malformed is refused before the first message', async () => {
     const broker = await world().connect()
     await broker.createTopic({ topic: 'T', queues: 1 })
@@ -87,7 +102,7 @@ conformance('a filter', (world) => {
 function countPulls(broker: Broker): () => number {
   let count = 0
   const pull = broker.pull.bind(broker)
-  broker.pull = (request: PullRequest) => {
+  broker.pull = (request) => {
     count++
     return pull(request)
   }

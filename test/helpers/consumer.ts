@@ -15,8 +15,8 @@ export class RunningRmq {
   stdout = ''
   stderr = ''
 
-  constructor(db: string, args: readonly string[]) {
-    this.child = startRmq(args, { db })
+  constructor(db: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.child = startRmq(args, { db, env })
     this.child.stdin?.on('error', () => {})
     this.ended = once(this.child, 'close')
     this.child.stdout?.on('data', (chunk) => {

@@ -66,23 +66,17 @@ export class Assignment {
 
   /** Confirms the locks. Those that were refused are lost. */
   renew(): Promise<void> {
-    const { broker, group, clientId } = this.#options
     return this.#exclusively(async () => {
       const queues = this.queues
       if (queues.length === 0) return
-      const grants = await this.#lock(queues.map(({ mq }) => mq))
-      const regained: MessageQueue[] = []
+      const grants = await this.#lock(
+        queues.map(({ mq }) => mq),
+        queues.map(({ fence }) => fence.epoch),
+      )
       for (const [i, queue] of queues.entries()) {
-        const grant = grants[i]
-        if (grant?.granted && grant.epoch === queue.fence.epoch) {
-          queue.renewed()
-          continue
-        }
-        if (grant?.granted) regained.push(queue.mq)
-        this.lost(queue, false)
+        if (grants[i]?.granted) queue.renewed()
+        else this.lost(queue, false)
       }
-      // It was taken away and is free: what was polled belongs to the old lock, so this one is for nobody.
-      if (regained.length > 0) await broker.unlockBatch(group, clientId, regained)
     })
   }
 
@@ -99,9 +93,9 @@ export class Assignment {
     this.#options.emit({ kind: 'lock-lost', mq: queue.mq, refusedCommit })
   }
 
-  async #lock(mqs: readonly MessageQueue[]): Promise<readonly LockGrant[]> {
+  async #lock(mqs: readonly MessageQueue[], epochs?: readonly number[]): Promise<readonly LockGrant[]> {
     const { broker, group, clientId, lockTtlMs } = this.#options
-    if (broker.capabilities.fencing) return broker.lockBatch(group, clientId, mqs, lockTtlMs)
+    if (broker.capabilities.fencing) return broker.lockBatch(group, clientId, mqs, lockTtlMs, epochs)
     return mqs.map((mq) => ({ mq, granted: true, epoch: 0, predecessor: 'none', carefulUntil: 0 }))
   }
 

@@ -11,7 +11,7 @@ export function locksHeld(group: string, held: readonly HeldQueue[]): RmqError {
     'LOCK_HELD',
     `${placesOf(held.map(({ mq }) => mq))}: another consumer of ${group} has the lock`,
     {
-      why: held.map(({ mq, holder }) => `queue ${mq.queueId} is held by ${nameOf(holder)}`).join('; '),
+      why: holdersOf(held),
       hint: `rmq locks list -g ${group} --topic ${topic}; stop that consumer, or use another group`,
       details: {
         group,
@@ -94,22 +94,31 @@ export function atLeastOne(what: string, value: number): void {
   })
 }
 
+function holdersOf(held: readonly HeldQueue[]): string {
+  const names = new Set(held.map(({ holder }) => nameOf(holder)))
+  return [...names]
+    .map((name) => {
+      const theirs = held.filter(({ holder }) => nameOf(holder) === name)
+      const ids = theirs.map(({ mq }) => mq.queueId).join(', ')
+      const longest = Math.max(...theirs.map(({ holder }) => holder?.expiresInMs ?? 0))
+      const lease =
+        longest > 0 ? `; its lease ends in ${Math.ceil(longest / 1000)} s unless it is renewed` : ''
+      return `${theirs.length === 1 ? 'queue' : 'queues'} ${ids} of ${name}${lease}`
+    })
+    .join('. ')
+}
+
 function nameOf(holder: LockHolder | null): string {
-  if (!holder) return 'another consumer'
-  const { clientId, pid, host, expiresInMs } = holder
-  return `${clientId} (${pid}@${host}) for up to ${expiresInMs} ms more`
+  return holder ? `${holder.clientId} (${holder.pid}@${holder.host})` : 'another consumer'
 }
 
 function placesOf(mqs: readonly MessageQueue[]): string {
   const topics = [...new Set(mqs.map(({ topic }) => topic))]
   return topics
-    .map(
-      (topic) =>
-        `${topic} queue ${mqs
-          .filter((mq) => mq.topic === topic)
-          .map(({ queueId }) => queueId)
-          .join(', ')}`,
-    )
+    .map((topic) => {
+      const ids = mqs.filter((mq) => mq.topic === topic).map(({ queueId }) => queueId)
+      return `${topic} ${ids.length === 1 ? 'queue' : 'queues'} ${ids.join(', ')}`
+    })
     .join('; ')
 }
 

@@ -82,7 +82,10 @@ export class Rebalance {
   async #renew(): Promise<void> {
     const queues = this.owned.filter((queue) => !queue.isLost)
     if (queues.length === 0) return
-    const grants = await this.#lock(queues.map(({ mq }) => mq))
+    const grants = await this.#lock(
+      queues.map(({ mq }) => mq),
+      queues.map(({ epoch }) => epoch),
+    )
     for (const [i, queue] of queues.entries()) {
       const grant = grants[i]
       if (grant?.granted && grant.epoch === queue.epoch) queue.renewed()
@@ -181,9 +184,9 @@ export class Rebalance {
     })
   }
 
-  async #lock(mqs: readonly MessageQueue[]): Promise<readonly LockGrant[]> {
+  async #lock(mqs: readonly MessageQueue[], epochs?: readonly number[]): Promise<readonly LockGrant[]> {
     const { broker, group, clientId, lockTtlMs, locks } = this.#options
-    if (locks) return broker.lockBatch(group, clientId, mqs, lockTtlMs)
+    if (locks) return broker.lockBatch(group, clientId, mqs, lockTtlMs, epochs)
     return mqs.map((mq) => ({ mq, granted: true, epoch: 0, predecessor: 'none', carefulUntil: 0 }))
   }
 

@@ -1,5 +1,5 @@
+import { formatDuration } from './duration.ts'
 import { RmqError } from './errors.ts'
-import type { Message } from './message.ts'
 
 const S = 1000
 const M = 60 * S
@@ -28,9 +28,9 @@ export const DELAY_LEVELS_MS = [
 ] as const
 export const DELAY_LEVEL_MAX = DELAY_LEVELS_MS.length
 /** Ten years: beyond it a delay is a mistake in its unit. */
-const DELAY_MS_MAX = 10 * 365 * 24 * H
+export const DELAY_MS_MAX = 10 * 365 * 24 * H
 /** The year 2286: what is beyond it counts microseconds. */
-const DELIVER_AT_MAX = 1e13
+export const DELIVER_AT_MAX = 1e13
 /** The level of a first retry; each further one is a level higher. */
 const RETRY_LEVEL_FIRST = 3
 
@@ -45,7 +45,17 @@ export function retryDelayMs(reconsumeTimes: number): number {
 }
 
 /** The three ways to say when a message comes; at most one of them. */
-type Delay = Pick<Message, 'delayLevel' | 'delayMs' | 'deliverAt'>
+export interface Delay {
+  readonly delayLevel?: number | undefined
+  readonly delayMs?: number | undefined
+  readonly deliverAt?: number | undefined
+}
+
+/** Names of those that are said. */
+export function delaysSaid({ delayLevel, delayMs, deliverAt }: Delay): readonly string[] {
+  const all = Object.entries({ delayLevel, delayMs, deliverAt })
+  return all.filter(([, value]) => value !== undefined).map(([name]) => name)
+}
 
 export function isDelayed({ delayLevel, delayMs, deliverAt }: Delay): boolean {
   return delayLevel !== undefined || delayMs !== undefined || deliverAt !== undefined
@@ -66,10 +76,10 @@ export function dueAt(delay: Delay, storedAt: number): number | undefined {
 /** INVALID_MESSAGE unless a message may be delayed so. */
 export function checkDelay(delay: Delay): void {
   const { delayLevel, delayMs, deliverAt } = delay
-  const said = Object.entries({ delayLevel, delayMs, deliverAt }).filter(([, value]) => value !== undefined)
+  const said = delaysSaid(delay)
   if (said.length > 1) {
     throw invalid(
-      `${said.map(([name]) => name).join(' and ')} exclude each other`,
+      `${said.join(' and ')} exclude each other`,
       'a message comes at one time',
       'keep one of them',
     )
@@ -84,8 +94,8 @@ export function checkDelay(delay: Delay): void {
   if (delayMs !== undefined && !(Number.isSafeInteger(delayMs) && delayMs >= 0 && delayMs <= DELAY_MS_MAX)) {
     throw invalid(
       `a delay of ${delayMs} ms is not allowed`,
-      `it is a whole number from 0 to ${DELAY_MS_MAX}`,
-      'correct it',
+      `it is a whole number of milliseconds, 10 years (${formatDuration(DELAY_MS_MAX)}) at most`,
+      'use a delay from 0ms on, or a time to deliver at',
     )
   }
   if (deliverAt !== undefined && !(Number.isSafeInteger(deliverAt) && deliverAt <= DELIVER_AT_MAX)) {

@@ -1,25 +1,28 @@
 import { isUtf8 } from 'node:buffer'
+import { checkDelay } from './delay.ts'
+import { parseDuration } from './duration.ts'
 import { RmqError } from './errors.ts'
 import type { Message } from './message.ts'
+import { parseTime } from './time.ts'
 
 /** A message read from a line. Its topic is optional: a command may name one for all. */
 export type InputMessage = Omit<Message, 'topic'> & { readonly topic?: string }
 
 const LONE_SURROGATE = /\p{Surrogate}/u
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/
-const DELAYS = ['delay', 'delayLevel', 'deliverAt'] as const
 
 /**
  * Reads one line of NDJSON input (without its newline; a final CR is allowed).
  *
- * An object with `body` or `bodyBase64` is a message: `topic`, `key`, `keys`, `tags` (or `tag`), `properties` are
- * taken, `null` counts as absent, and fields that a broker gives are ignored, so that printed records can be sent.
+ * An object with `body` or `bodyBase64` is a message: `topic`, `key`, `keys`, `tags` (or `tag`), `properties` and one
+ * of `delay`, `delayLevel` and `deliverAt` are taken, `null` counts as absent, and fields that a broker gives are ignored, so that printed records can be sent.
  * A `body` that is no string is kept as the JSON text it was written as. Any other JSON value is itself a body, with
  * none of its fields looked at: a user's own `key` or `topic` must not steer anything.
  *
+ * `now` is the wall clock in milliseconds since the epoch, for a `deliverAt` that is relative to it.
  * INVALID_INPUT_LINE when the line is no JSON, no UTF-8, or a field has the wrong type; the message names the line.
  */
-export function parseRecordLine(line: Buffer | string, lineNumber: number): InputMessage {
+export function parseRecordLine(line: Buffer | string, lineNumber: number, now: number): InputMessage {
   const text = textOf(line, lineNumber)
   const value = parseJson(text, lineNumber)
   if (!isObject(value)) return { body: text }
@@ -27,7 +30,6 @@ export function parseRecordLine(line: Buffer | string, lineNumber: number): Inpu
   const hasBase64 = Object.hasOwn(value, 'bodyBase64')
   if (!hasBody && !hasBase64) return { body: text }
   if (hasBody && hasBase64) throw badLine(lineNumber, 'it has both body and bodyBase64', 'keep one of them')
-  refuseDelay(value, lineNumber)
   const topic = optionalString(value, 'topic', lineNumber)
   const key = optionalString(value, 'key', lineNumber)
   const tags = optionalString(value, 'tags', lineNumber) ?? optionalString(value, 'tag', lineNumber)
@@ -40,6 +42,7 @@ export function parseRecordLine(line: Buffer | string, lineNumber: number): Inpu
     ...(keys === undefined ? undefined : { keys }),
     ...(tags === undefined ? undefined : { tags }),
     ...(properties === undefined ? undefined : { properties }),
+    ...optionalDelay(value, lineNumber, now),
   }
 }
 
@@ -106,13 +109,42 @@ function optionalProperties(record: Record<string, unknown>, lineNumber: number)
   return properties as Record<string, string>
 }
 
-/** A delay that was dropped without a word would deliver too early. */
-function refuseDelay(record: Record<string, unknown>, lineNumber: number): void {
-  for (const field of DELAYS) {
-    if (record[field] !== undefined && record[field] !== null) {
-      throw badLine(lineNumber, `it asks for ${field}, and this rmq delivers at once`, `remove ${field}`)
+type MessageDelay = Pick<Message, 'delayLevel' | 'delayMs' | 'deliverAt'>
+
+/** What the line says of when the message comes. */
+function optionalDelay(record: Record<string, unknown>, lineNumber: number, now: number): MessageDelay {
+  const { delay = null, delayLevel = null, deliverAt = null } = record
+  if (delay === null && delayLevel === null && deliverAt === null) return {}
+  try {
+    const said = {
+      ...(delay !== null && { delayMs: parseDuration(textField('delay', delay)) }),
+      ...(delayLevel !== null && { delayLevel: numberField('delayLevel', delayLevel) }),
+      ...(deliverAt !== null && { deliverAt: parseTime(timeField(deliverAt), now) }),
     }
+    checkDelay(said)
+    return said
+  } catch (error) {
+    if (!(error instanceof RmqError)) throw error
+    const reason = error.why === undefined ? error.message : `${error.message} (${error.why})`
+    throw badLine(lineNumber, reason, error.hint)
   }
+}
+
+function textField(field: string, value: unknown): string {
+  if (typeof value === 'string') return value
+  throw new RmqError('INVALID_ARGUMENT', `its ${field} is ${kindOf(value)}, not a string`, {
+    hint: 'for example "10s"',
+  })
+}
+
+function numberField(field: string, value: unknown): number {
+  if (typeof value === 'number') return value
+  throw new RmqError('INVALID_ARGUMENT', `its ${field} is ${kindOf(value)}, not a number`)
+}
+
+/** Epoch seconds or milliseconds may be a number of JSON as well. */
+function timeField(value: unknown): string {
+  return typeof value === 'number' ? String(value) : textField('deliverAt', value)
 }
 
 /** The text of a member of a JSON object that is known to be valid; of the last one, as JSON.parse takes it. */

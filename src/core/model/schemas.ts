@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DELAY_MS_MAX, DELIVER_AT_MAX, delaysSaid } from './delay.ts'
 import { RmqError } from './errors.ts'
 import {
   BODY_BYTES_MAX,
@@ -38,14 +39,24 @@ export const topicSpecSchema = z.strictObject({
   maxBody: z.int().min(1).max(BODY_BYTES_MAX).default(BODY_BYTES_MAX),
 })
 
-export const messageSchema = z.strictObject({
-  topic: topicNameSchema,
-  body: z.union([z.instanceof(Uint8Array), z.string()]),
-  key: text().min(1).optional(),
-  keys: z.array(text().min(1)).optional(),
-  tags: text().min(1).optional(),
-  properties: z.record(text().min(1), text()).optional(),
-})
+export const messageSchema = z
+  .strictObject({
+    topic: topicNameSchema,
+    body: z.union([z.instanceof(Uint8Array), z.string()]),
+    key: text().min(1).optional(),
+    keys: z.array(text().min(1)).optional(),
+    tags: text().min(1).optional(),
+    properties: z.record(text().min(1), text()).optional(),
+    delayLevel: z.int().min(1).optional(),
+    delayMs: z.int().min(0).max(DELAY_MS_MAX).optional(),
+    deliverAt: timestampSchema.max(DELIVER_AT_MAX).optional(),
+  })
+  .refine(
+    ({ delayLevel, delayMs, deliverAt }) => delaysSaid({ delayLevel, delayMs, deliverAt }).length <= 1,
+    {
+      message: 'delayLevel, delayMs and deliverAt exclude each other',
+    },
+  )
 
 export const messageQueueSchema = z.object({
   topic: topicNameSchema,

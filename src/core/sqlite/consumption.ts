@@ -182,8 +182,9 @@ export class Consumption {
     clientId: string,
     mqs: readonly MessageQueue[],
     ttlMs: number,
+    epochs?: readonly number[],
   ): Promise<readonly LockGrant[]> {
-    return this.#locks.lockBatch(group, clientId, mqs, ttlMs)
+    return this.#locks.lockBatch(group, clientId, mqs, ttlMs, epochs)
   }
 
   unlockBatch(group: string, clientId: string, mqs: readonly MessageQueue[]): Promise<void> {

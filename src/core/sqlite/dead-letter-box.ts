@@ -8,6 +8,7 @@ import { originalOf } from './original.ts'
 import type { FencePlace, Places } from './places.ts'
 import type { Store } from './store.ts'
 import type { Attempts } from './tables/attempts.ts'
+import type { Changes } from './tables/changes.ts'
 import { type DeadLetterGlance, type DeadLetterPlace, DeadLetterQuery } from './tables/dead-letter-query.ts'
 import type { DeadLetterRow, DeadLetters, Death } from './tables/dead-letters.ts'
 import type { Groups } from './tables/groups.ts'
@@ -24,6 +25,7 @@ export interface DeadLetterParts {
   readonly deadLetters: DeadLetters
   readonly messages: Messages
   readonly parkedKeys: ParkedKeyTable
+  readonly changes: Changes
   readonly offsets: CommittedOffsets
 }
 
@@ -51,6 +53,8 @@ export class DeadLetterBox implements Pick<DeadLetterStore, 'list' | 'count'> {
         for (const { message } of letters) {
           if (message.key !== null) this.#parts.parkedKeys.add(place.groupId, place.queueRow, message.key)
         }
+        // The key may belong to another queue by now, whose owner has to hear of it.
+        this.#parts.changes.bump('redelivery')
       }
       this.bury(place, letters, 'dead', commitTo)
       return true

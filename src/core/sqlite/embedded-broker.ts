@@ -213,8 +213,9 @@ export class EmbeddedBroker implements Broker {
     clientId: string,
     mqs: readonly MessageQueue[],
     ttlMs: number,
+    epochs?: readonly number[],
   ): Promise<readonly LockGrant[]> {
-    return this.#consumption.lockBatch(group, clientId, mqs, ttlMs)
+    return this.#consumption.lockBatch(group, clientId, mqs, ttlMs, epochs)
   }
 
   unlockBatch(group: string, clientId: string, mqs: readonly MessageQueue[]): Promise<void> {

@@ -77,6 +77,7 @@ export class LockManager {
     clientId: string,
     mqs: readonly MessageQueue[],
     ttlMs: number,
+    epochs?: readonly number[],
   ): Promise<readonly LockGrant[]> {
     await this.#presence.take(clientId)
     this.#places.forgetGroup(group)
@@ -86,7 +87,7 @@ export class LockManager {
       this.#presence.register(clientId)
       const isEnabled = this.#tables.groups.byName(group)?.consumeEnable !== 0
       const asking = { groupId, clientId, ttlMs: Math.ceil(ttlMs), now, isEnabled }
-      return mqs.map((mq) => this.#tryLock(asking, mq))
+      return mqs.map((mq, i) => this.#tryLock(asking, mq, epochs?.[i]))
     })
     for (const { lingering, contradiction } of answers) {
       if (lingering) this.#onLingering(lingering)
@@ -145,13 +146,14 @@ export class LockManager {
     return releases
   }
 
-  /** Inside a write job. */
-  #tryLock(asking: Asking, mq: MessageQueue): Answer {
+  /** Inside a write job. `epoch`: it is only to be renewed. */
+  #tryLock(asking: Asking, mq: MessageQueue, epoch: number | undefined): Answer {
     const queue = this.#places.fresh(mq)
     if (queue === undefined) return { grant: { mq, granted: false, holder: null } }
     const lock = this.#tables.queueLocks.byKey(asking.groupId, queue.id)
-    if (!asking.isEnabled && lock?.clientId !== asking.clientId)
-      return { grant: { mq, granted: false, holder: null } }
+    const isOurs = lock?.clientId === asking.clientId
+    const isLost = epoch !== undefined && !(isOurs && lock.epoch === epoch)
+    if (isLost || (!asking.isEnabled && !isOurs)) return { grant: { mq, granted: false, holder: null } }
     const owner = lock?.clientId != null ? this.#tables.clients.byId(lock.clientId) : undefined
     let view: OwnerView | undefined
     const decision = decideLock(lock, asking.clientId, () => {

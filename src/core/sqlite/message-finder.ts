@@ -1,6 +1,7 @@
 import { RmqError } from '../model/errors.ts'
 import type { MessageExt } from '../model/message.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
+import { isSystemTopic } from '../model/names.ts'
 import { DELAYED_ROW, type MessagePlace, parseMessageId } from './message-id.ts'
 import type { DelayedMessages } from './tables/delayed-messages.ts'
 import type { Messages } from './tables/messages.ts'
@@ -65,7 +66,10 @@ export class MessageFinder {
     const { topics } = this.#parts
     if (topicName !== undefined) return this.#moved(id, topics.get(topicName))
     if (!wasDelayed) return undefined
-    for (const topic of topics.all()) {
+    // A copy in a retry topic has the same id; the message is the one that its user sent.
+    const all = topics.all()
+    const system = all.filter(({ name }) => isSystemTopic(name))
+    for (const topic of [...all.filter((each) => !system.includes(each)), ...system]) {
       const found = this.#moved(id, topic)
       if (found !== undefined) return found
     }

@@ -1,5 +1,5 @@
-import type { BlockedHead, GroupProgress } from '../model/group.ts'
 import { countRanges } from '../model/done-ranges.ts'
+import type { BlockedHead, GroupProgress } from '../model/group.ts'
 import { EMBEDDED_BROKER_NAME } from '../model/message-queue.ts'
 import type { AttemptRow, Attempts } from './tables/attempts.ts'
 import type { BroadcastOffsets } from './tables/broadcast-offsets.ts'
@@ -46,7 +46,9 @@ export class Progress {
   awaits(groupId: number, queue: QueueRow): boolean {
     const { consumerOffsets, deadLetters } = this.#tables
     const committed = consumerOffsets.committed(groupId, queue.id) ?? 0
-    return Math.max(committed, queue.minOffset) < queue.maxOffset || deadLetters.laneCount(groupId, queue.id) > 0
+    return (
+      Math.max(committed, queue.minOffset) < queue.maxOffset || deadLetters.laneCount(groupId, queue.id) > 0
+    )
   }
 
   #queue(groupId: number, topic: TopicRow, queue: QueueRow): GroupProgress {

@@ -1,4 +1,4 @@
-import { type Message, RmqError } from '../../core/index.ts'
+import { checkDelay, type Message, RmqError } from '../../core/index.ts'
 import { assertKey, refuseDamaged } from '../argument-text.ts'
 
 /** What the command line says of every message that it sends. */
@@ -8,6 +8,9 @@ export interface MessageTemplate {
   readonly keys?: readonly string[]
   readonly tags?: string
   readonly properties?: Readonly<Record<string, string>>
+  readonly delayMs?: number
+  readonly delayLevel?: number
+  readonly deliverAt?: number
 }
 
 export interface TemplateFlags {
@@ -15,13 +18,19 @@ export interface TemplateFlags {
   readonly keys?: string | undefined
   readonly tag?: string | undefined
   readonly property?: readonly string[] | undefined
+  /** Milliseconds. */
+  readonly delay?: number | undefined
+  readonly 'delay-level'?: number | undefined
+  /** Milliseconds since the epoch. */
+  readonly 'deliver-at'?: number | undefined
 }
 
 /** Reads the flags that describe messages. INVALID_ARGUMENT. */
 export function messageTemplate(topic: string, flags: TemplateFlags): MessageTemplate {
-  const { key, keys, tag, property } = flags
+  const { key, keys, tag, property, delay, 'delay-level': delayLevel, 'deliver-at': deliverAt } = flags
   if (key !== undefined) assertKey(key, '--key')
   if (tag !== undefined) refuseDamaged(tag, '--tag')
+  checkDelay({ delayMs: delay, delayLevel, deliverAt })
   return {
     topic,
     ...(key === undefined ? undefined : { key }),
@@ -30,6 +39,9 @@ export function messageTemplate(topic: string, flags: TemplateFlags): MessageTem
     ...(property === undefined || property.length === 0
       ? undefined
       : { properties: readProperties(property) }),
+    ...(delay === undefined ? undefined : { delayMs: delay }),
+    ...(delayLevel === undefined ? undefined : { delayLevel }),
+    ...(deliverAt === undefined ? undefined : { deliverAt }),
   }
 }
 
@@ -41,13 +53,24 @@ export function withTemplate(template: MessageTemplate, input: Omit<Message, 'to
     // The common case, written out: spreading costs as much as parsing the line.
     return key === undefined ? { topic, body } : { topic, key, body }
   }
-  if (input.properties === undefined || template.properties === undefined) return { ...input, ...template }
-  return { ...input, ...template, properties: { ...input.properties, ...template.properties } }
+  // A time of the command line beats one of the input, whichever way each is said.
+  const message = { ...(isDelayed(template) ? withoutDelay(input) : input), ...template }
+  if (input.properties === undefined || template.properties === undefined) return message
+  return { ...message, properties: { ...input.properties, ...template.properties } }
+}
+
+function withoutDelay(input: Omit<Message, 'topic'>): Omit<Message, 'topic'> {
+  const { delayMs, delayLevel, deliverAt, ...rest } = input
+  return rest
+}
+
+function isDelayed({ delayMs, delayLevel, deliverAt }: Omit<Partial<Message>, 'body'>): boolean {
+  return delayMs !== undefined || delayLevel !== undefined || deliverAt !== undefined
 }
 
 /** Nothing but a topic and, in the input, a key and a body. */
 function isBare(one: Omit<Partial<Message>, 'body'>): boolean {
-  return one.keys === undefined && one.tags === undefined && one.properties === undefined
+  return one.keys === undefined && one.tags === undefined && one.properties === undefined && !isDelayed(one)
 }
 
 function readKeys(text: string): readonly string[] {

@@ -62,7 +62,7 @@ const HALF_OF_PAIR = /\p{Surrogate}/u
 function ndjsonReader(template: MessageTemplate, keyField: string | undefined): RecordReader {
   return (record, line) => {
     if (isBlank(record)) return undefined
-    const input = parseRecordLine(record, line)
+    const input = parseRecordLine(record, line, Date.now())
     const plain = withTemplate(template, input)
     const message = keyField === undefined ? plain : { ...plain, key: keyOf(input.body, keyField, line) }
     if (message.key === '')

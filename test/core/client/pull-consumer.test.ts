@@ -1,46 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  type Broker,
-  type Message,
-  type MessageExt,
-  type MessageQueue,
-  OrderlyConsumer,
-  openBroker,
-  Producer,
-  PullConsumer,
-  type PullConsumerOptions,
-  type PullEvent,
-} from '../../../src/core/index.ts'
+import { OrderlyConsumer, openBroker, PullConsumer } from '../../../src/core/index.ts'
 import { tempDb } from '../../helpers/temp.ts'
-
-const bodies = (messages: readonly MessageExt[]) =>
-  messages.map(({ body }) => Buffer.from(body).toString()).join(' ')
-
-/** Topic `T` with these bodies in its queues, one array a queue; odd ones have tag A, the others B. */
-async function opened(queues: readonly (readonly number[])[], db = tempDb()): Promise<Broker> {
-  const broker = await openBroker({ db })
-  onTestFinished(() => broker.close())
-  await broker.createTopic({ topic: 'T', queues: queues.length })
-  for (const [queueId, numbers] of queues.entries()) await send(broker, queueId, numbers)
-  return broker
-}
-
-function send(broker: Broker, queueId: number, numbers: readonly number[], more: Partial<Message> = {}) {
-  const message = (i: number) => ({ topic: 'T', body: `${i}`, tags: i % 2 ? 'A' : 'B', ...more })
-  return new Producer(broker).sendBatch(numbers.map(message), { queueId })
-}
-
-function consumerOf(broker: Broker, options: Partial<PullConsumerOptions> = {}): PullConsumer {
-  const consumer = new PullConsumer(broker, { group: 'g', ...options })
-  onTestFinished(() => consumer.close())
-  return consumer
-}
-
-const mq = (queueId: number): MessageQueue => ({ topic: 'T', brokerName: 'embedded', queueId })
-
-const committed = async (broker: Broker) =>
-  (await broker.committedOffsets('g', 'T')).map(({ mq: { queueId }, offset }) => [queueId, offset])
+import { bodies, committed, consumerOf, mq, opened, send } from './pull-fixture.ts'
 
 describe('pull', () => {
   it.each([
@@ -281,100 +243,6 @@ describe('replayed messages', () => {
     expect(
       (await broker.deadLetters.list('g', { states: ['replayed'] }, { limit: 10 })).deadLetters,
     ).toMatchObject([{ settledAt: expect.any(Number) }])
-  })
-})
-
-describe('locks', () => {
-  it('keep a second consumer out, which learns who is there', async () => {
-    const db = tempDb()
-    const broker = await opened([[0], [10]], db)
-    const first = consumerOf(broker, { clientId: 'first' })
-    await first.assign([mq(0)])
-    const second = consumerOf(broker, { clientId: 'second' })
-    await expect(second.assign([mq(0), mq(1)])).rejects.toMatchObject({
-      code: 'LOCK_HELD',
-      why: expect.stringContaining('first'),
-    })
-    expect((await broker.listLocks()).map(({ clientId }) => clientId)).toEqual(['first'])
-    const { assigned, held } = await second.tryAssign([mq(0), mq(1)])
-    expect(assigned).toEqual([mq(1)])
-    expect(held).toMatchObject([{ mq: mq(0), holder: { clientId: 'first', pid: process.pid } }])
-    expect(bodies(await second.poll())).toBe('10')
-  })
-
-  it('that were taken away make a commit fail, and move nothing', async () => {
-    const broker = await opened([[0, 1], [10]])
-    const events: PullEvent[] = []
-    const consumer = consumerOf(broker, { onEvent: (event) => events.push(event) })
-    await consumer.assign([mq(0), mq(1)])
-    await consumer.poll()
-    await consumer.poll()
-    await broker.releaseLocks({ group: 'g', queueId: 0 }, { force: true })
-    await expect(consumer.commitAll()).rejects.toMatchObject({
-      code: 'LOCK_LOST',
-      details: { queues: [{ topic: 'T', queueId: 0 }] },
-    })
-    expect(await committed(broker)).toEqual([
-      [0, 0],
-      [1, 1],
-    ])
-    expect(events).toEqual([{ kind: 'lock-lost', mq: mq(0), refusedCommit: true }])
-    expect(consumer.assignment).toEqual([mq(1)])
-    await expect(consumer.commit(mq(0), 1)).rejects.toMatchObject({ code: 'LOCK_LOST' })
-    await broker.releaseLocks({ group: 'g' }, { force: true })
-    await expect(consumer.commit(mq(1), 0)).rejects.toMatchObject({ code: 'LOCK_LOST' })
-    await expect(consumer.poll()).rejects.toMatchObject({ code: 'LOCK_LOST' })
-  })
-
-  it('are renewed, and a loss is noticed by that', async () => {
-    const broker = await opened([[0]])
-    const events: PullEvent[] = []
-    const consumer = consumerOf(broker, { lockTtlMs: 300, onEvent: (event) => events.push(event) })
-    await consumer.assign([mq(0)])
-    await sleep(900)
-    expect(await broker.listLocks()).toMatchObject([{ clientId: consumer.clientId, state: 'held' }])
-    expect(await broker.members('g')).toMatchObject([{ state: 'alive' }])
-    await broker.releaseLocks({ group: 'g' }, { force: true })
-    await broker.lockBatch('g', 'thief', [mq(0)], 60_000)
-    await expect.poll(() => events).toEqual([{ kind: 'lock-lost', mq: mq(0), refusedCommit: false }])
-  })
-
-  it('that were taken away are not taken back by a renewal', async () => {
-    const broker = await opened([[0]])
-    const events: PullEvent[] = []
-    const consumer = consumerOf(broker, { lockTtlMs: 300, onEvent: (event) => events.push(event) })
-    await consumer.assign([mq(0)])
-    await broker.releaseLocks({ group: 'g' }, { force: true })
-    await expect.poll(() => events).toHaveLength(1)
-    await expect.poll(() => broker.listLocks()).toEqual([])
-    await consumer.assign([mq(0)])
-    expect(bodies(await consumer.poll())).toBe('0')
-  })
-
-  it('are no matter between groups', async () => {
-    const broker = await opened([[0]])
-    const one = consumerOf(broker)
-    const two = consumerOf(broker, { group: 'h' })
-    await one.assign([mq(0)])
-    await two.assign([mq(0)])
-    expect([bodies(await one.poll()), bodies(await two.poll())]).toEqual(['0', '0'])
-  })
-
-  it('stand beside members of either mode, which keep their queues', async () => {
-    const broker = await opened([[0], [10]])
-    for (const mode of ['orderly', 'concurrent'] as const) {
-      const group = `${mode}-group`
-      const clientId = `${mode}-member`
-      const subscriptions = [{ topic: 'T', expressionType: 'TAG' as const, expression: '*' }]
-      await broker.heartbeat({ group, clientId, mode, subscriptions, lockTtlMs: 60_000 })
-      await broker.lockBatch(group, clientId, [mq(0)], 60_000)
-      const consumer = consumerOf(broker, { group })
-      expect(await consumer.tryAssign([mq(0), mq(1)])).toMatchObject({ assigned: [mq(1)] })
-      // It has no share in the allocation.
-      expect(await broker.memberIds(group, 'T')).toEqual([clientId])
-      const other = consumerOf(broker, { group, tags: 'A' })
-      await expect(other.assign([mq(1)])).rejects.toMatchObject({ code: 'GROUP_CONFLICT' })
-    }
   })
 })
 

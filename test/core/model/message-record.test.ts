@@ -92,7 +92,7 @@ test('what is printed can be sent again without a loss', () => {
     fc.property(original, (fields) => {
       const line = recordLine({ ...message, ...fields })
       expect(line).not.toContain('\n')
-      const { body, ...rest } = parseRecordLine(Buffer.from(line), 1)
+      const { body, ...rest } = parseRecordLine(Buffer.from(line), 1, 0)
       expect(Buffer.from(body as Uint8Array)).toEqual(Buffer.from(fields.body))
       expect(rest).toEqual({
         topic: fields.topic,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parseRecordLine } from '../../../src/core/model/record-input.ts'
 
-const read = (line: string | Buffer, lineNumber = 4) => parseRecordLine(line, lineNumber)
+const NOW = Date.UTC(2026, 7, 1, 12)
+const read = (line: string | Buffer, lineNumber = 4) => parseRecordLine(line, lineNumber, NOW)
 
 describe('an object with a body is a message', () => {
   test('with all it may say', () => {
@@ -40,6 +41,37 @@ describe('an object with a body is a message', () => {
   })
 })
 
+describe('a line may say when its message comes', () => {
+  test.each([
+    ['{"body":"a","delay":"10s"}', { delayMs: 10_000 }],
+    ['{"body":"a","delay":"0ms","delayLevel":null}', { delayMs: 0 }],
+    ['{"body":"a","delayLevel":3}', { delayLevel: 3 }],
+    ['{"body":"a","delayLevel":99}', { delayLevel: 99 }],
+    [
+      '{"body":"a","deliverAt":"2026-08-01T15:45:00.250+05:45"}',
+      { deliverAt: Date.UTC(2026, 7, 1, 10, 0, 0, 250) },
+    ],
+    ['{"body":"a","deliverAt":1785592800}', { deliverAt: 1_785_592_800_000 }],
+    ['{"body":"a","deliverAt":1785592800250}', { deliverAt: 1_785_592_800_250 }],
+    ['{"body":"a","deliverAt":"1785592800250"}', { deliverAt: 1_785_592_800_250 }],
+    ['{"body":"a","deliverAt":"now"}', { deliverAt: NOW }],
+    ['{"body":"a","deliverAt":"-15m"}', { deliverAt: NOW - 900_000 }],
+    ['{"body":"a","deliverAt":"2026-08-02"}', { deliverAt: new Date(2026, 7, 2).getTime() }],
+    [
+      '{"body":"a","deliverAt":"2026-08-02#10:00:00:007"}',
+      { deliverAt: new Date(2026, 7, 2, 10, 0, 0, 7).getTime() },
+    ],
+    ['{"body":"a","delay":null,"deliverAt":null}', {}],
+  ])('%s', (line, delay) => {
+    expect(read(line)).toEqual({ body: 'a', ...delay })
+  })
+
+  test('a body of its own may have such fields too', () => {
+    const line = '{"delay":"soon","deliverAt":false}'
+    expect(read(line)).toEqual({ body: line })
+  })
+})
+
 describe('any other JSON is itself the body', () => {
   test.each(['{"key":"k","topic":"other","amount":5}', '{}', '[1, 2]', '"text"', '17', 'null'])(
     '%s',
@@ -74,8 +106,18 @@ describe('a line that cannot be sent names its number and the reason', () => {
     ['{"body":"a","properties":[]}', 'properties are not an object'],
     ['{"body":"a","properties":{"n":1}}', 'its property "n" is a number'],
     ['{"body":"a","properties":{"n":null}}', 'its property "n" is null'],
-    ['{"body":"a","delay":"10s"}', 'it asks for delay'],
-    ['{"body":"a","deliverAt":5}', 'it asks for deliverAt'],
+    ['{"body":"a","delay":"10"}', '"10" is not a duration .its unit is missing'],
+    ['{"body":"a","delay":10}', 'its delay is a number, not a string'],
+    ['{"body":"a","delay":"5000d"}', 'a delay of 432000000000 ms is not allowed'],
+    ['{"body":"a","delayLevel":"3"}', 'its delayLevel is a string, not a number'],
+    ['{"body":"a","delayLevel":0}', 'delay level 0 is not allowed .levels are 1 to 18'],
+    ['{"body":"a","delayLevel":1.5}', 'delay level 1.5 is not allowed'],
+    ['{"body":"a","deliverAt":"tomorrow"}', '"tomorrow" is not a time'],
+    ['{"body":"a","deliverAt":"2026-08-01T10:00:00"}', 'is not a time'],
+    ['{"body":"a","deliverAt":-5.5}', '"-5.5" is not a time'],
+    ['{"body":"a","deliverAt":["now"]}', 'its deliverAt is an array, not a string'],
+    ['{"body":"a","delay":"1s","delayLevel":1}', 'delayLevel and delayMs exclude each other'],
+    ['{"body":"a","delayLevel":1,"deliverAt":"now"}', 'delayLevel and deliverAt exclude each other'],
   ])('%s', (line, reason) => {
     expect(() => read(line)).toThrow(
       expect.objectContaining({

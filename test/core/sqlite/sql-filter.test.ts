@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Broker, type Message, openBroker, type PullRequest } from '../../../src/core/index.ts'
+import type { PullRequest } from '../../../src/core/broker.ts'
+import { type Broker, type Message, openBroker } from '../../../src/core/index.ts'
 import { tempDb } from '../../helpers/temp.ts'
 
 const topic = 'orders'

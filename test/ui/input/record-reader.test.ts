@@ -81,6 +81,26 @@ describe('NDJSON', () => {
     expect(read(' \r')).toBeUndefined()
   })
 
+  it('says when its message comes, unless the command line does, in whichever way', () => {
+    const line = '{"body":"1","delay":"10s"}'
+    expect(read(line)).toEqual({ topic: 'orders', body: '1', delayMs: 10_000 })
+    for (const delay of [{ delayMs: 5 }, { delayLevel: 3 }, { deliverAt: 1_800_000_000_000 }]) {
+      expect(read(line, { template: { ...BARE, ...delay } })).toEqual({
+        topic: 'orders',
+        body: '1',
+        ...delay,
+      })
+      const tagged = '{"body":"1","delayLevel":1,"tags":"t","key":"k"}'
+      expect(read(tagged, { template: { ...BARE, ...delay } })).toEqual({
+        topic: 'orders',
+        body: '1',
+        key: 'k',
+        tags: 't',
+        ...delay,
+      })
+    }
+  })
+
   it('finds the key in the body', () => {
     const keyField = 'user'
     expect(read('{"user":"u1","n":1}', { keyField })).toMatchObject({ key: 'u1' })
@@ -106,9 +126,10 @@ describe('NDJSON', () => {
     ['{"body":"1","key":"\\ud800"}', /line 9 .*surrogate/],
     ['{"body":"1","properties":{"a":"\\udc00"}}', /line 9 .*surrogate/],
     ['{"body":"\\ud800"}', /line 9 .*surrogate/],
-    ['{"body":"1","delayLevel":3}', /line 9 .*delayLevel/],
-    ['{"body":"1","delay":"10s"}', /line 9 .*delay/],
-    ['{"body":"1","deliverAt":"now"}', /line 9 .*deliverAt/],
+    ['{"body":"1","delayLevel":0}', /line 9 .*delay level 0/],
+    ['{"body":"1","delay":"soon"}', /line 9 .*"soon" is not a duration/],
+    ['{"body":"1","deliverAt":"soon"}', /line 9 .*"soon" is not a time/],
+    ['{"body":"1","delay":"1s","deliverAt":"now"}', /line 9 .*exclude each other/],
     ['{"body":"1","bodyBase64":"MQ=="}', /line 9 .*both/],
     ['{"bodyBase64":"M!"}', /line 9 .*base64/],
     ['{"body":"1","keys":"a"}', /line 9 .*keys/],

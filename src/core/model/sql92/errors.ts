@@ -1,7 +1,7 @@
 import { RmqError } from '../errors.ts'
 
 /** Columns of the text that are shown on each side of the place. */
-const EXCERPT_COLUMNS = 36
+const EXCERPT_COLUMNS = 32
 
 /** What is wrong at `offset`, in UTF-16 units from the start, with the line and a caret under the place. */
 export function malformed(text: string, offset: number, why: string, hint = EXAMPLES): RmqError {

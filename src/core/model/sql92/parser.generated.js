@@ -241,11 +241,11 @@ function peg$parse(input, options) {
   const peg$e32 = peg$otherExpectation("a sign");
   const peg$e33 = peg$literalExpectation("+", false);
   const peg$e34 = peg$literalExpectation("-", false);
-  const peg$e35 = peg$otherExpectation("(");
+  const peg$e35 = peg$otherExpectation("a parenthesis");
   const peg$e36 = peg$literalExpectation("(", false);
-  const peg$e37 = peg$otherExpectation(")");
+  const peg$e37 = peg$otherExpectation("a closing parenthesis");
   const peg$e38 = peg$literalExpectation(")", false);
-  const peg$e39 = peg$otherExpectation(",");
+  const peg$e39 = peg$otherExpectation("a comma");
   const peg$e40 = peg$literalExpectation(",", false);
   const peg$e41 = peg$otherExpectation("OR");
   const peg$e42 = peg$otherExpectation("AND");

@@ -21,25 +21,23 @@ export interface JournaledQueue {
   readonly predecessor: Predecessor | null
 }
 
-/** A delivery, and what of its message tells where it belongs. */
+/** A delivery, and the key of its message. */
 export interface AuditedDelivery {
+  readonly id: number
   readonly offset: number
   readonly replay: number
   readonly event: DeliveryEvent
+  readonly attempt: number
   readonly clientId: string
   readonly epoch: number
   readonly ordering: DeliveryOrdering
   readonly run: number
-  /** 0: the message is no longer stored; then the columns after it say nothing. */
+  /** 0: the message is no longer stored, and `key` says nothing. */
   readonly isStored: number
   readonly key: string | null
-  readonly traits: string
 }
 
-/** What a filter sees of a message, and its keys: messages that are equal here pass the same filters. */
-export const TRAITS = `json_array(m.tags, m.properties, m.key, m.keys)`
-
-/** Invariants 2, 3 and 4, as far as the journals of groups that keep one show them. */
+/** Invariants 2, 3, 4, 7 and 9, as far as the journals of groups that keep one show them. */
 export function checkDeliveries(scope: AuditScope): void {
   const n = scope.db.prepare<unknown[], number>(`select count(*) ${FROM}`).pluck().get(scope.params)
   scope.count('deliveries', n ?? 0)
@@ -60,14 +58,13 @@ function checkQueue(scope: AuditScope, queue: JournaledQueue): void {
   const replay = new DeliveryReplay(scope, queue)
   const rows = scope.db
     .prepare<[number, number], AuditedDelivery>(
-      `select d.offset, d.replay, d.event, d.client_id as clientId, d.epoch, d.ordering, d.run,
-         m.offset is not null as isStored, m.key, ${TRAITS} as traits
+      `select d.id, d.offset, d.replay, d.event, d.attempt, d.client_id as clientId, d.epoch, d.ordering, d.run,
+         m.offset is not null as isStored, m.key
        from delivery d left join message_${queueRow} m on m.offset = d.offset
        where d.group_id = ? and d.queue_id = ? order by d.id`,
     )
     .iterate(groupId, queueRow)
   for (const row of rows) replay.add(row)
-  replay.end()
 }
 
 function journaledQueues({ db, params }: AuditScope): JournaledQueue[] {

@@ -1,42 +1,45 @@
-import { type AuditedDelivery, type JournaledQueue, TRAITS } from './deliveries.ts'
+import type { AuditedDelivery, JournaledQueue } from './deliveries.ts'
 import type { AuditScope } from './scope.ts'
 
-/** Gaps that are looked into of one owner: a journal with more needs no longer list. */
-const GAPS_MAX = 1000
+/** What has to run one after the other: a queue, or a key of it. */
+interface Line {
+  /** The last start. */
+  run: number
+  offset: number
+  /** The highest first offset of a run of live messages that were never tried before. */
+  highest: number
+}
 
-/** A message that was started and is not settled. */
-interface OpenRun {
-  readonly offset: number
+/** A message that was started. */
+interface Start {
   readonly run: number
-  readonly key: string | null
-  readonly isStored: boolean
+  readonly attempt: number
+  readonly line: Line
 }
 
 /** What one owner of the queue did, under one epoch. */
 interface Owner {
-  readonly epoch: number
-  /** Every gap between its first deliveries is its own: it went on where the owner before it ended, which we saw. */
-  readonly follows: boolean
-  readonly started: Set<number>
-  /** Highest offset that was started, of the queue or of each key. */
-  readonly highest: Map<string, number>
-  readonly open: Map<string, OpenRun>
-  /** Offsets between two first deliveries, both ends excluded. */
-  readonly gaps: [after: number, before: number][]
-  /** Traits of what was delivered. */
-  readonly passed: Set<string>
+  readonly lines: Map<string, Line>
+  readonly starts: Map<string, Start>
+  /** Messages that left the queue for good. */
+  readonly gone: Map<string, string>
 }
 
-/** Goes through the journal of a queue, delivery by delivery, and says what may not happen in that order. */
+/** The only line of a queue that is kept in order as a whole. */
+const WHOLE_QUEUE = ''
+
+/**
+ * Goes through the journal of a queue, and says what may not happen in that order. A journal has holes: the oldest
+ * records are removed, and what could not be written in time is missing. So nothing follows from a record that is
+ * not there; each violation is shown by records that are. One client writes in the order in which things happen.
+ */
 export class DeliveryReplay {
   readonly #scope: AuditScope
   readonly #queue: JournaledQueue
   readonly #owners = new Map<string, Owner>()
-  /** Offsets with any record: whatever happened to them, they were not passed over. */
-  readonly #recorded = new Set<number>()
-  /** Epochs that were kept in order as a whole. */
-  readonly #epochs = new Set<number>()
-  #newestEpoch = 0
+  readonly #clientOf = new Map<number, string>()
+  /** A start under the epoch of the lock as it is now was seen. */
+  #isAtLockEpoch = false
 
   constructor(scope: AuditScope, queue: JournaledQueue) {
     this.#scope = scope
@@ -44,114 +47,89 @@ export class DeliveryReplay {
   }
 
   add(delivery: AuditedDelivery): void {
-    const { offset, replay, event, ordering } = delivery
-    this.#recorded.add(offset)
+    // Without a lock (broadcasting) a client that starts again goes on under the same name.
+    if (delivery.epoch === 0) return
     const owner = this.#ownerOf(delivery)
-    if (event !== 'started') {
-      owner.open.delete(`${offset}:${replay}`)
-      return
-    }
-    this.#checkEpoch(delivery)
-    if (ordering === 'none') return
-    this.#checkOpen(owner, delivery)
-    if (replay === 0 && !owner.started.has(offset)) this.#firstStart(owner, delivery)
+    if (delivery.event === 'started') this.#started(owner, delivery)
+    else this.#ended(owner, delivery)
   }
 
-  /** What only shows when everything was seen. */
-  end(): void {
-    for (const owner of this.#owners.values()) {
-      if (owner.follows) this.#checkGaps(owner)
-    }
-  }
-
-  #ownerOf({ clientId, epoch, ordering }: AuditedDelivery): Owner {
+  #ownerOf({ clientId, epoch, offset }: AuditedDelivery): Owner {
     const id = `${epoch}:${clientId}`
     let owner = this.#owners.get(id)
     if (owner === undefined) {
-      // What an owner that we did not see had done ahead of its offset cannot be told from what was passed over.
-      const follows = ordering === 'queue' && (epoch === 1 || this.#epochs.has(epoch - 1))
-      owner = {
-        epoch,
-        follows,
-        started: new Set(),
-        highest: new Map(),
-        open: new Map(),
-        gaps: [],
-        passed: new Set(),
-      }
+      owner = { lines: new Map(), starts: new Map(), gone: new Map() }
       this.#owners.set(id, owner)
-      if (ordering === 'queue') this.#epochs.add(epoch)
+      const other = this.#clientOf.get(epoch)
+      if (other === undefined) this.#clientOf.set(epoch, clientId)
+      else this.#violation(9, offset, `delivered by ${clientId} under epoch ${epoch}, which is ${other}'s`)
     }
     return owner
   }
 
-  /** Invariant 4. Where a lock was taken from a living owner, or ran out under it, that one may have been at work. */
-  #checkEpoch({ offset, epoch, clientId }: AuditedDelivery): void {
-    const { predecessor } = this.#queue
-    if (epoch >= this.#newestEpoch) {
-      this.#newestEpoch = epoch
-      return
+  #started(owner: Owner, delivery: AuditedDelivery): void {
+    this.#checkEpoch(delivery)
+    const { offset, replay, run, attempt } = delivery
+    const id = `${offset}:${replay}`
+    const gone = owner.gone.get(id)
+    if (gone !== undefined) {
+      owner.gone.delete(id)
+      this.#violation(7, offset, `started after it was ${gone}, by the same owner`)
     }
-    if (this.#newestEpoch !== this.#queue.epoch || predecessor === 'expired' || predecessor === 'forced')
-      return
+    const name = lineOf(delivery)
+    if (name === undefined) return
+    this.#scope.count('startsInOrder', 1)
+    const line = owner.lines.get(name) ?? { run, offset, highest: -1 }
+    owner.lines.set(name, line)
+    this.#checkAscending(line, delivery)
+    line.run = run
+    line.offset = offset
+    owner.starts.set(id, { run, attempt, line })
+  }
+
+  /**
+   * Invariant 4. A late start under the epoch before the lock's: its owner gave the lock back, or was dead. Where the
+   * lock was taken from a living owner, or ran out under it, that one may have been at work.
+   */
+  #checkEpoch({ offset, epoch, clientId }: AuditedDelivery): void {
+    const { epoch: lockEpoch, predecessor } = this.#queue
+    if (epoch === lockEpoch) this.#isAtLockEpoch = true
+    if (!this.#isAtLockEpoch || epoch + 1 !== lockEpoch) return
+    if (predecessor !== 'released' && predecessor !== 'dead') return
     this.#violation(
       4,
       offset,
-      `started by ${clientId} under epoch ${epoch}, after a start under epoch ${this.#newestEpoch}`,
+      `started by ${clientId} under epoch ${epoch}, after a start under epoch ${lockEpoch}`,
     )
   }
 
-  /** Invariant 3: nothing starts while another run of its queue, or of its key, is not settled. */
-  #checkOpen(owner: Owner, { offset, replay, run, ordering, key, isStored }: AuditedDelivery): void {
-    for (const [id, other] of owner.open) {
-      if (other.run === run) continue
-      if (ordering === 'key' && (!isStored || !other.isStored || other.key !== key)) continue
-      // One report for each.
-      owner.open.delete(id)
-      if (other.offset !== offset)
-        this.#violation(3, offset, `started before offset ${other.offset} was settled`)
-      else this.#violation(3, offset, 'started again before its run was settled')
-    }
-    owner.open.set(`${offset}:${replay}`, { offset, run, key, isStored: isStored === 1 })
+  /**
+   * Invariant 2: first deliveries ascend. Only first offsets of runs are compared: a batch that could not be settled
+   * is started again, maybe a smaller one. Of a run whose beginning was removed the first is not known.
+   */
+  #checkAscending(line: Line, { id, offset, replay, run, attempt, ordering }: AuditedDelivery): void {
+    if (id !== run || replay > 0 || attempt > 1) return
+    if (offset >= line.highest) line.highest = offset
+    else this.#violation(2, offset, `first delivered after offset ${line.highest} of its ${ordering}`)
   }
 
-  /** Invariant 2: first deliveries ascend. */
-  #firstStart(owner: Owner, { offset, ordering, key, isStored, traits }: AuditedDelivery): void {
-    owner.started.add(offset)
-    if (isStored) owner.passed.add(traits)
-    else if (ordering === 'key') return
-    const line = ordering === 'key' ? `key ${JSON.stringify(key)}` : 'queue'
-    const before = owner.highest.get(line)
-    if (before !== undefined && offset < before) {
-      this.#violation(2, offset, `first delivered after offset ${before} of its ${line}`)
-      return
+  #ended(owner: Owner, { offset, replay, event, attempt }: AuditedDelivery): void {
+    const id = `${offset}:${replay}`
+    const start = owner.starts.get(id)
+    owner.starts.delete(id)
+    // The other ends need no run: what is parked or has no attempt left is not started.
+    const isOfRun = event === 'succeeded' || event === 'failed' || event === 'sent-back'
+    if (isOfRun && start?.attempt === attempt && start.line.run > start.run) {
+      this.#violation(
+        3,
+        start.line.offset,
+        `started while offset ${offset} was running, which was started before`,
+      )
     }
-    if (before !== undefined && offset > before + 1 && owner.gaps.length < GAPS_MAX) {
-      owner.gaps.push([before, offset])
-    }
-    owner.highest.set(line, offset)
-  }
-
-  /** Invariant 2: they are gap-free, but for what the filter dropped. */
-  #checkGaps({ epoch, gaps, passed }: Owner): void {
-    const { groupId, queueRow } = this.#queue
-    const between = this.#scope.db.prepare<
-      [number, number, number, number],
-      { offset: number; traits: string }
-    >(
-      `select m.offset, ${TRAITS} as traits from message_${queueRow} m
-       where m.offset > ? and m.offset < ?
-         and not exists (select 1 from dead_letter d where d.group_id = ? and d.queue_row = ? and d.offset = m.offset)`,
-    )
-    for (const [after, before] of gaps) {
-      for (const { offset, traits } of between.iterate(after, before, groupId, queueRow)) {
-        if (this.#recorded.has(offset) || !passed.has(traits)) continue
-        this.#violation(
-          2,
-          offset,
-          `never delivered under epoch ${epoch}, where offsets ${after} and ${before} were`,
-        )
-      }
+    if (event === 'sent-back' || event === 'dead-lettered' || event === 'parked') owner.gone.set(id, event)
+    // Held ones go back with it (a rollback), or it is taken again as if nothing had happened.
+    if (event === 'failed' || event === 'released') {
+      for (const line of start ? [start.line] : owner.lines.values()) line.highest = -1
     }
   }
 
@@ -159,4 +137,11 @@ export class DeliveryReplay {
     const { topic, queueId, group } = this.#queue
     this.#scope.add({ invariant, topic, queueId, group, offset, detail })
   }
+}
+
+/** `undefined`: nothing keeps it in order, or its key is not known any more. */
+function lineOf({ ordering, isStored, key }: AuditedDelivery): string | undefined {
+  if (ordering === 'queue') return WHOLE_QUEUE
+  // Messages without a key are kept in order among themselves.
+  return ordering === 'key' && isStored === 1 ? (key ?? '') : undefined
 }

@@ -14,7 +14,6 @@ export function filterProperties(
   if (tags !== null) all.TAGS = tags
   if (key !== null) all.__SHARDINGKEY = key
   const lookupKeys = keys === null ? key : (JSON.parse(keys) as string[]).join(' ')
-  // A property without a value is none, as in RocketMQ's encoding of properties.
   if (lookupKeys) all.KEYS = lookupKeys
   return all
 }

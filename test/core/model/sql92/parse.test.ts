@@ -144,7 +144,7 @@ describe('a malformed filter names the place', () => {
     ['', 1, 'found the end'],
     ["a > 5 annd b = 'x'", 7, 'found "annd"'],
     ['a = 1 AND', 10, 'found the end'],
-    ['(a = 1', 7, 'expected ), '],
+    ['(a = 1', 7, 'a closing parenthesis'],
     ['a = 1)', 6, 'found ")"'],
     ['a == 1', 4, 'found "="'],
     ['a != 1', 3, 'found "!"'],

@@ -231,6 +231,15 @@ describe('deleteGroup', () => {
     expect(await a.consumption.commitOffsets('g', 'a', [{ mq: queue, offset: 1, epoch }])).toEqual([false])
   })
 
+  it('forgets the group in the process that deletes it', async () => {
+    await b.consumption.admin.createGroup({ group: 'g' })
+    await b.consumption.storeStartOffsets('g', [{ mq: queue, offset: 0 }])
+    await b.consumption.admin.deleteGroup('g')
+    await expect(b.consumption.storeStartOffsets('g', [{ mq: queue, offset: 0 }])).rejects.toMatchObject({
+      code: 'GROUP_NOT_FOUND',
+    })
+  })
+
   it('says that there is no such group', async () => {
     await expect(a.consumption.admin.deleteGroup('g')).rejects.toMatchObject({ code: 'GROUP_NOT_FOUND' })
   })

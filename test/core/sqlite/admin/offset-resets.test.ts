@@ -227,6 +227,7 @@ describe('dead letters', () => {
       { offset: 3, ...dead, resetAt: now },
       { offset: 5, ...dead, resetAt: now },
     ])
+    expect((await b.consumption.audit({})).violations).toEqual([])
   })
 
   it('are one entry still when the second round dies as well', async () => {
@@ -353,6 +354,7 @@ describe('scheduled retries', () => {
       { offset: 0, ahead: [[1, 2]] },
     ])
     expect(await b.consumption.listLocks({ group: 'g' })).toEqual([])
+    expect((await b.consumption.audit({})).violations).toEqual([])
   })
 
   it('of messages that do not come again stay where they are', async () => {
