@@ -1,3 +1,4 @@
+import type { AuditFilter, AuditReport } from './model/audit.ts'
 import type { DeadLetter, DeadLetterFilter, ReplayOutcome } from './model/dead-letter.ts'
 import type { Delivery, DeliveryOrdering, JournalEntry } from './model/delivery.ts'
 import type { DoneRange } from './model/done-ranges.ts'
@@ -373,27 +374,6 @@ export interface RedeliveryLane {
   pull(fence: Fence, maxMessages: number): Promise<readonly MessageExt[]>
   /** They are done. False when the fence is stale. */
   complete(fence: Fence, deadLetterIds: readonly number[]): Promise<boolean>
-}
-
-export interface AuditFilter {
-  readonly topic?: string
-  readonly group?: string
-}
-
-/** One broken invariant of `ARCHITECTURE.md`, with the place where it shows. */
-export interface Violation {
-  /** Number in the list of invariants, 1 to 9. */
-  readonly invariant: number
-  readonly topic: string | null
-  readonly queueId: number | null
-  readonly group: string | null
-  readonly offset: number | null
-  readonly detail: string
-}
-
-export interface AuditReport {
-  readonly violations: readonly Violation[]
-  readonly checked: Readonly<Record<string, number>>
 }
 
 export type BrokerNotification =

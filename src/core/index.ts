@@ -1,5 +1,4 @@
 export type {
-  AuditReport,
   Broker,
   BrokerAdmin,
   BrokerNotification,
@@ -8,7 +7,6 @@ export type {
   OffsetReset,
   PullResult,
   PullStatus,
-  Violation,
 } from './broker.ts'
 export {
   ALLOCATE_STRATEGIES,
@@ -62,6 +60,7 @@ export type {
   ModuleListener,
 } from './handlers/module-thread.ts'
 export { PipeHandler } from './handlers/pipe-handler.ts'
+export type { AuditReport, Violation } from './model/audit.ts'
 export { closestName } from './model/closest-name.ts'
 export type { DeadLetter, DeadLetterFilter, DeadLetterState } from './model/dead-letter.ts'
 export { checkDelay } from './model/delay.ts'
@@ -153,8 +152,8 @@ export {
 export { assertGroupIdle } from './ops/group-idle.ts'
 export { type CloneTarget, planClone, planReset, type ResetTarget } from './ops/offset-plans.ts'
 export { Pace } from './ops/pace.ts'
-export { type GroupDrain, type KeyMove, planQueues, type QueuePlan } from './ops/queue-plan.ts'
 export { type PurgeOptions, type PurgeSummary, purgeDeadLetters } from './ops/purge.ts'
+export { type GroupDrain, type KeyMove, planQueues, type QueuePlan } from './ops/queue-plan.ts'
 export { type ReplayOptions, replayDeadLetters } from './ops/replay.ts'
 export type { ReplayResult, ReplayStatus, ReplaySummary } from './ops/replay-result.ts'
 export { verify } from './ops/verify.ts'

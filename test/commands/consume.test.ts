@@ -93,7 +93,6 @@ describe('consume that cannot begin', () => {
     const { db, run } = shop()
     await seed(db, 't', 1, numbered(1))
     const cases: readonly (readonly [readonly string[], number, string])[] = [
-      [['t', '-g', 'g'], 2, '--orderly'],
       [['nope', '-g', 'g', '--orderly'], 3, 'TOPIC_NOT_FOUND'],
       [['t,', '-g', 'g', '--orderly'], 2, 'empty topic'],
       [['t', '-g', 'a b', '--orderly'], 2, 'INVALID'],
@@ -106,6 +105,20 @@ describe('consume that cannot begin', () => {
       [['t', '-g', 'g', '--orderly', '--exec', 'x', '--pipe', 'y'], 2, 'pipe'],
       [['t', '-g', 'g', '--orderly', '--exec', 'x', '--raw'], 2, 'exclude'],
       [['t', '-g', 'g', '--orderly', '--lock-ttl', '60'], 2, '60s'],
+      [['t', '-g', 'g', '--sql', 'a >'], 2, 'column'],
+      [['t', '-g', 'g', '--sql', 'a > 1', '--tag', 'x'], 2, 'tag'],
+      [['t', '-g', 'g', '--threads', '0'], 2, 'threads'],
+      [['t', '-g', 'g', '--orderly', '--threads', '4'], 2, '--per-key'],
+      [['t', '-g', 'g', '--per-key', '4'], 2, '--orderly'],
+      [['t', '-g', 'g', '--orderly', '--per-key', '0'], 2, 'per-key'],
+      [['t', '-g', 'g', '--on-exhausted', 'park-key'], 2, '--orderly'],
+      [['t', '-g', 'g', '--orderly', '--on-exhausted', 'lose'], 2, 'park-key'],
+      [['t', '-g', 'g', '--orderly', '--manual-commit'], 2, '--pipe'],
+      [['t', '-g', 'g', '--orderly', '--manual-commit', '--per-key', '2', '--pipe', 'cat'], 2, '--per-key'],
+      [['t', '-g', 'g', '--orderly', '--consume-timeout', '1m'], 2, 'consume-timeout'],
+      [['t', '-g', 'g', '--allocate', 'fairly'], 2, 'averagely'],
+      [['t', '-g', 'g', '--handler', './nowhere.mjs'], 1, 'nowhere.mjs'],
+      [['t', '-g', 'g', '--handler', 'x.mjs', '--exec', 'y'], 2, 'exclude'],
     ]
     const results = await Promise.all(cases.map(([args]) => run(['consume', ...args])))
     expect(results.map(({ status }) => status)).toEqual(cases.map(([, status]) => status))

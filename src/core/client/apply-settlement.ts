@@ -141,9 +141,9 @@ function hold(queue: OwnedQueue, services: ConsumeServices, batch: Batch): Batch
   if (!(processQueue instanceof OrderlyProcessQueue) || batch[0]?.message.redelivery)
     return pass(queue, services, batch)
   processQueue.hold(batch)
-  if (processQueue.held.length >= CACHED_MESSAGES_PER_QUEUE_MAX && !processQueue.hasWaiting) {
+  if (processQueue.heldCount >= CACHED_MESSAGES_PER_QUEUE_MAX && !processQueue.hasWaiting) {
     const { topic, queueId } = queue.mq
-    const text = `${topic} queue ${queueId}: ${processQueue.held.length} messages are not committed, and no more are pulled`
+    const text = `${topic} queue ${queueId}: ${processQueue.heldCount} messages are not committed, and no more are pulled`
     services.emit({ kind: 'notice', text })
   }
   return PASSED

@@ -109,6 +109,10 @@ export class ConcurrentProcessQueue implements ProcessQueue {
     return this.#consuming
   }
 
+  get heldCount(): number {
+    return 0
+  }
+
   get hasWaiting(): boolean {
     return this.#live.size > 0 || this.#redelivered.size > 0
   }

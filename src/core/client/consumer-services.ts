@@ -23,7 +23,16 @@ import type { ConsumePolicy } from './settlement.ts'
 /** What a consumer gives to its services: the rest follows from its options and the group's settings. */
 export type ServiceParts = Pick<
   ConsumeServices,
-  'clientId' | 'subscriptionOf' | 'stats' | 'counters' | 'cutShort' | 'emit' | 'endOf' | 'lockLost' | 'progressed' | 'fail'
+  | 'clientId'
+  | 'subscriptionOf'
+  | 'stats'
+  | 'counters'
+  | 'cutShort'
+  | 'emit'
+  | 'endOf'
+  | 'lockLost'
+  | 'progressed'
+  | 'fail'
 > & {
   readonly mode: ConsumePolicy['mode']
   readonly handler: Handler

@@ -13,7 +13,12 @@ import { consumeQueue } from './consume-queue.ts'
 import type { ConsumeCounters, ConsumeServices } from './consume-services.ts'
 import type { ConsumerEvent, ConsumerSummary } from './consumer-events.ts'
 import { type Beat, startBeat } from './consumer-heart.ts'
-import { type AnyConsumerOptions, checkOptions, userSubscriptions, withRetryTopic } from './consumer-options.ts'
+import {
+  type AnyConsumerOptions,
+  checkOptions,
+  userSubscriptions,
+  withRetryTopic,
+} from './consumer-options.ts'
 import { consumerServices, hasLocks } from './consumer-services.ts'
 import { ConsumerStats } from './consumer-stats.ts'
 import { consumerStatus } from './consumer-status.ts'
@@ -108,7 +113,9 @@ export class Consumer {
     const rebalance = this.#newRebalance(services, ends)
     this.#rebalance = rebalance
     const beats = this.#startBeats(rebalance)
-    const stopListening = this.#broker.onNotification((notification) => this.#notified(notification, rebalance))
+    const stopListening = this.#broker.onNotification((notification) =>
+      this.#notified(notification, rebalance),
+    )
     try {
       const from = this.#options.from ?? 'earliest'
       for (const topic of this.#topics) {

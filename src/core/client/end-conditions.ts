@@ -74,8 +74,9 @@ export class EndConditions {
       rebalance.allocated?.every((mq) => {
         const queue = rebalance.ownedQueue(mq)
         if (!queue || queue.isDropped) return false
-        if (queue.redeliveryPending || queue.processQueue.msgCount > 0) return false
-        return queue.position.offset >= this.endOf(mq)
+        if (queue.redeliveryPending || queue.isLookingForRedeliveries || hasWork(queue)) return false
+        // What was never committed is left to the next one.
+        return queue.position.offset >= this.endOf(mq) || queue.processQueue.heldCount > 0
       }) ?? false
     )
   }
@@ -86,7 +87,7 @@ export class EndConditions {
     if (idleTimeoutMs === undefined || this.#isOver) return
     this.#lastActivity = runtime.monotonic()
     const look = () => {
-      const isBusy = this.#rebalance?.owned.some(({ processQueue }) => processQueue.msgCount > 0)
+      const isBusy = this.#rebalance?.owned.some(hasWork)
       if (isBusy) this.#lastActivity = runtime.monotonic()
       const left = this.#lastActivity + idleTimeoutMs - runtime.monotonic()
       if (left <= 0) this.#finish()
@@ -99,6 +100,11 @@ export class EndConditions {
     this.#isOver = true
     this.#end()
   }
+}
+
+/** Whether messages wait or run; those that only wait for a commit need nothing but a word. */
+function hasWork({ processQueue }: OwnedQueue): boolean {
+  return processQueue.msgCount > processQueue.heldCount
 }
 
 /** Messages that have left their queue for good. */

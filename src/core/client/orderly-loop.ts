@@ -1,8 +1,4 @@
-import {
-  CONSUME_CONTINUOUSLY_MS_MAX,
-  LOCK_AGAIN_LATER_MS,
-  RESUME_LATER_MS,
-} from '../model/limits.ts'
+import { CONSUME_CONTINUOUSLY_MS_MAX, LOCK_AGAIN_LATER_MS, RESUME_LATER_MS } from '../model/limits.ts'
 import { sleep } from '../model/runtime.ts'
 import type { ConsumeServices } from './consume-services.ts'
 import type { OwnedQueue } from './owned-queue.ts'

@@ -123,8 +123,8 @@ export class OrderlyProcessQueue implements ProcessQueue {
     return this.#batch.length + this.#held.length
   }
 
-  get held(): readonly ProcessQueueEntry[] {
-    return this.#held
+  get heldCount(): number {
+    return this.#held.length
   }
 
   get hasWaiting(): boolean {

@@ -1,6 +1,6 @@
 import type { Fence } from '../broker.ts'
-import { LOCK_TRUST_SHARE } from '../model/limits.ts'
 import type { QueueStatus } from '../model/group.ts'
+import { LOCK_TRUST_SHARE } from '../model/limits.ts'
 import type { HandlerProcess, LockGrant } from '../model/lock.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
 import type { Runtime } from '../model/runtime.ts'
@@ -40,6 +40,7 @@ export class OwnedQueue {
   readonly roomy = new Gate()
   /** Replayed messages may wait at the broker. */
   redeliveryPending = true
+  isLookingForRedeliveries = false
   /** The head waits for a person (`onExhausted: 'block'`). */
   isBlocked = false
   /** That a commit was refused has been told. */

@@ -143,6 +143,10 @@ export class PerKeyProcessQueue implements ProcessQueue {
     return this.#consuming
   }
 
+  get heldCount(): number {
+    return 0
+  }
+
   get hasWaiting(): boolean {
     return this.#ready.size > 0
   }

@@ -54,6 +54,8 @@ export interface ProcessQueue {
   readonly span: number
   /** Taken messages. */
   readonly consuming: number
+  /** Of them, those that succeeded and wait for a commit. */
+  readonly heldCount: number
   /** Something may start. */
   readonly hasWaiting: boolean
   readonly hasRedeliveries: boolean

@@ -67,6 +67,8 @@ async function take(
   switch (result.status) {
     case 'FOUND':
       queue.processQueue.putMessages(beforeEnd(result.messages, end), pulledTo)
+      // All of them were done with before: nobody else will say so.
+      if (queue.processQueue.msgCount === 0) services.offsets.update(queue.position, pulledTo)
       queue.arrived.raise()
       break
     case 'NO_NEW_MSG':

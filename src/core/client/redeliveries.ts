@@ -7,8 +7,16 @@ import type { OwnedQueue } from './owned-queue.ts'
  * parked. The keys are read first: a key that is opened in between has its messages in the lane by then.
  */
 export async function fetchRedeliveries(queue: OwnedQueue, services: ConsumeServices): Promise<void> {
-  const { redelivery, parkedKeys } = services
   queue.redeliveryPending = false
+  queue.isLookingForRedeliveries = true
+  try {
+    await look(queue, services)
+  } finally {
+    queue.isLookingForRedeliveries = false
+  }
+}
+
+async function look(queue: OwnedQueue, { redelivery, parkedKeys }: ConsumeServices): Promise<void> {
   if (parkedKeys) queue.parkedKeys = new Set(await parkedKeys.list(queue.fence))
   if (!redelivery) return
   const messages = await redelivery.pull(queue.fence, PULL_BATCH_MAX)

@@ -1,8 +1,8 @@
+import { sleep } from '../model/runtime.ts'
 import { applySettlement, type BatchEnd, positionOf, putBack } from './apply-settlement.ts'
 import type { ConsumeServices } from './consume-services.ts'
 import { type HandlerRun, runHandler } from './handler-run.ts'
 import type { OwnedQueue } from './owned-queue.ts'
-import { sleep } from '../model/runtime.ts'
 import type { Batch } from './process-queue.ts'
 import { mayStart, settle } from './settlement.ts'
 import { watchRun } from './watch-run.ts'
@@ -20,7 +20,12 @@ export function runBatch(
 ): BatchEnd | Promise<BatchEnd> {
   const attempts = batch[0]?.attempts ?? 0
   if (isParked(queue, batch)) {
-    return applySettlement(queue, services, { batch, attempts, error: null, isStored: true }, { kind: 'park' })
+    return applySettlement(
+      queue,
+      services,
+      { batch, attempts, error: null, isStored: true },
+      { kind: 'park' },
+    )
   }
   const start = mayStart(attempts, services.policy)
   if (start !== 'run') {

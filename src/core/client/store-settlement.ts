@@ -78,7 +78,7 @@ async function storeCommit(
 
 /** Where the committed offset goes when the batch is done with; `null` where earlier messages may still run. */
 function commitsTo({ processQueue }: OwnedQueue, { batch }: Settled): number | null {
-  if (!(processQueue instanceof OrderlyProcessQueue) || processQueue.held.length > 0) return null
+  if (!(processQueue instanceof OrderlyProcessQueue) || processQueue.heldCount > 0) return null
   const last = batch.at(-1)
   invariant(last, 'a settled batch has messages')
   return last.message.redelivery ? null : last.message.queueOffset + 1

@@ -1,4 +1,5 @@
-import type { AuditFilter, AuditReport, Broker } from '../broker.ts'
+import type { Broker } from '../broker.ts'
+import type { AuditFilter, AuditReport } from '../model/audit.ts'
 import { RmqError } from '../model/errors.ts'
 
 /**

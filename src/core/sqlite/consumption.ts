@@ -1,7 +1,5 @@
 import type {
   AttemptStore,
-  AuditFilter,
-  AuditReport,
   BrokerAdmin,
   BrokerNotification,
   DeadLetterStore,
@@ -16,6 +14,7 @@ import type {
   QueueOffset,
   RedeliveryLane,
 } from '../broker.ts'
+import type { AuditFilter, AuditReport } from '../model/audit.ts'
 import type { GroupConfig, GroupMember, GroupProgress, MemberHeartbeat } from '../model/group.ts'
 import type { LockGrant, QueueLock } from '../model/lock.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
@@ -112,8 +111,26 @@ export class Consumption {
     const consumerOffsets = new ConsumerOffsets(db)
     const parkedKeys = new ParkedKeyTable(db)
     const broadcastOffsets = new BroadcastOffsets(db)
-    const tables = { topics, queues, messages, delayed, groups, clients, members, changes, refusals: new Refusals(db) }
-    const all = { ...tables, broadcastOffsets, attempts, queueLocks, deadLetters, consumerOffsets, parkedKeys }
+    const tables = {
+      topics,
+      queues,
+      messages,
+      delayed,
+      groups,
+      clients,
+      members,
+      changes,
+      refusals: new Refusals(db),
+    }
+    const all = {
+      ...tables,
+      broadcastOffsets,
+      attempts,
+      queueLocks,
+      deadLetters,
+      consumerOffsets,
+      parkedKeys,
+    }
     const rebalance = () => this.onChange('rebalance')
     const places = new Places(groups, queues, queueLocks)
     const presence = new ClientPresence(store, all, (text) => notify({ kind: 'notice', text }))

@@ -1,7 +1,5 @@
 import type {
   AttemptStore,
-  AuditFilter,
-  AuditReport,
   Broker,
   BrokerAdmin,
   BrokerNotification,
@@ -20,6 +18,7 @@ import type {
   RedeliveryLane,
   SendGroup,
 } from '../broker.ts'
+import type { AuditFilter, AuditReport } from '../model/audit.ts'
 import type { GroupConfig, GroupMember, GroupProgress, MemberHeartbeat } from '../model/group.ts'
 import type { LockGrant, QueueLock } from '../model/lock.ts'
 import type { MessageExt, SendReceipt } from '../model/message.ts'

@@ -1,4 +1,4 @@
-import type { AuditFilter, AuditReport } from '../../broker.ts'
+import type { AuditFilter, AuditReport } from '../../model/audit.ts'
 import type { Store } from '../store.ts'
 import { checkAttempts } from './attempts.ts'
 import { checkBarriers } from './barriers.ts'

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import type { AuditFilter, Violation } from '../../broker.ts'
+import type { AuditFilter, Violation } from '../../model/audit.ts'
 
 /** What of the file is looked at, and what was found. */
 export class AuditScope {

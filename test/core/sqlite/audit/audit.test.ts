@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { AuditFilter, Violation } from '../../../../src/core/broker.ts'
+import type { AuditFilter, Violation } from '../../../../src/core/model/audit.ts'
 import { CAREFUL_SPAN_MESSAGES } from '../../../../src/core/model/limits.ts'
 import { Cluster, type Engine, mq, orderly } from '../engine.ts'
 
