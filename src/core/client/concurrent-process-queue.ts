@@ -125,7 +125,7 @@ export class ConcurrentProcessQueue implements ProcessQueue {
     return this.#tracker.ahead
   }
 
-  #endReplay(batch: Batch): number[] {
+  #endReplay(batch: Batch): readonly number[] {
     const ids = deadLetterIds(batch)
     for (const id of ids) this.#replaying.delete(id)
     return ids

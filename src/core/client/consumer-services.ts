@@ -91,7 +91,9 @@ export function consumerServices(
       mode === 'concurrent' ? (options.consumeTimeoutMs ?? CONSUME_TIMEOUT_MS) : Number.POSITIVE_INFINITY,
     spanMax: mode === 'concurrent' ? CONCURRENT_SPAN_MAX : Number.POSITIVE_INFINITY,
     ordered: mode === 'orderly' && !isLocal,
-    thresholdsOf: (topic) => thresholds(options, queuesOf(topic)),
+    thresholdsOf: hasTopicThresholds(options)
+      ? (topic) => thresholds(options, queuesOf(topic))
+      : () => QUEUE_THRESHOLDS,
     hooks: options.hooks ?? [],
     journal:
       isTraced && broker.journal
@@ -111,6 +113,13 @@ export function hasLocks(
   return messageModel === 'clustering' && (mode === 'orderly' || capabilities.concurrentLocks)
 }
 
+/** A queue's own bounds. */
+const QUEUE_THRESHOLDS = { messages: CACHED_MESSAGES_PER_QUEUE_MAX, bytes: CACHED_BYTES_PER_QUEUE_MAX }
+
+function hasTopicThresholds(options: AnyConsumerOptions): boolean {
+  return options.pullThresholdForTopic !== undefined || options.pullThresholdBytesForTopic !== undefined
+}
+
 /** A queue's own bounds, and its share of the topic's (RocketMQ `pullThresholdForTopic`, at least 1). */
 function thresholds(
   { pullThresholdForTopic: messages, pullThresholdBytesForTopic: bytes }: AnyConsumerOptions,
@@ -119,8 +128,8 @@ function thresholds(
   const share = (whole: number | undefined) =>
     whole === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(whole / Math.max(1, queues)))
   return {
-    messages: Math.min(CACHED_MESSAGES_PER_QUEUE_MAX, share(messages)),
-    bytes: Math.min(CACHED_BYTES_PER_QUEUE_MAX, share(bytes)),
+    messages: Math.min(QUEUE_THRESHOLDS.messages, share(messages)),
+    bytes: Math.min(QUEUE_THRESHOLDS.bytes, share(bytes)),
   }
 }
 

@@ -1,6 +1,7 @@
 import { RmqError } from '../model/errors.ts'
 import type { HandlerProcess } from '../model/lock.ts'
 import type { MessageExt } from '../model/message.ts'
+import type { MessageQueue } from '../model/message-queue.ts'
 import type { ConsumeServices } from './consume-services.ts'
 import { CONSUME_STATUSES, type ConsumeContext, type ConsumeResult, type ConsumeStatus } from './listener.ts'
 import type { OwnedQueue } from './owned-queue.ts'
@@ -29,15 +30,29 @@ export function runHandler(
   messages: readonly MessageExt[],
   attempt: number,
 ): HandlerRun | Promise<HandlerRun> {
-  const answered = (answer: Answer) => batchRun(toResult(answer), messages.length, services.cutShort)
-  const threw = (error: unknown) => thrownRun(error, services.cutShort)
+  const { cutShort } = services
+  const context = new RunContext(queue, services, attempt)
   try {
-    const { context, end } = consumeContext(queue, services, attempt)
     const answer = services.handler.consume(messages, context)
-    if (!(answer instanceof Promise)) return answered(answer)
-    return answer.then(answered, threw).finally(end)
+    if (!(answer instanceof Promise)) return batchRun(toResult(answer), messages.length, cutShort)
+    return awaitRun(answer, messages.length, cutShort, context)
   } catch (error) {
-    return threw(error)
+    return thrownRun(error, cutShort)
+  }
+}
+
+async function awaitRun(
+  answer: Promise<Answer>,
+  size: number,
+  cutShort: AbortSignal,
+  context: RunContext,
+): Promise<HandlerRun> {
+  try {
+    return batchRun(toResult(await answer), size, cutShort)
+  } catch (error) {
+    return thrownRun(error, cutShort)
+  } finally {
+    context.end()
   }
 }
 
@@ -105,28 +120,33 @@ function isFatal(error: unknown): error is RmqError {
   return error instanceof RmqError && (error.code === 'HANDLER_NOT_FOUND' || error.code === 'HANDLER_FAILED')
 }
 
-/** What the handler gets, and what ends its use of a slot. */
-function consumeContext(
-  queue: OwnedQueue,
-  services: ConsumeServices,
-  attempt: number,
-): { context: ConsumeContext; end: () => void } {
-  let slot: number | undefined
-  const context = {
-    group: services.group,
-    mq: queue.mq,
-    attempt,
-    signal: services.cutShort,
-    runsIn: (process: HandlerProcess) => {
-      slot ??= takeSlot(queue)
-      return recordProcess(queue, services, process, slot)
-    },
+/** What the handler gets. A class, since one is made for each message: an object with closures costs twice as much. */
+class RunContext implements ConsumeContext {
+  readonly group: string
+  readonly mq: MessageQueue
+  readonly attempt: number
+  readonly signal: AbortSignal
+  readonly #queue: OwnedQueue
+  readonly #services: ConsumeServices
+  #slot: number | undefined
+
+  constructor(queue: OwnedQueue, services: ConsumeServices, attempt: number) {
+    this.group = services.group
+    this.mq = queue.mq
+    this.attempt = attempt
+    this.signal = services.cutShort
+    this.#queue = queue
+    this.#services = services
   }
-  return {
-    context,
-    end: () => {
-      if (slot !== undefined) queue.usedSlots.delete(slot)
-    },
+
+  runsIn(process: HandlerProcess): Promise<boolean> {
+    this.#slot ??= takeSlot(this.#queue)
+    return recordProcess(this.#queue, this.#services, process, this.#slot)
+  }
+
+  /** The run has ended: its slot is free. */
+  end(): void {
+    if (this.#slot !== undefined) this.#queue.usedSlots.delete(this.#slot)
   }
 }
 

@@ -69,12 +69,13 @@ export class ParallelLoop {
   }
 
   #start(batch: Batch): void {
-    this.#expired.begun(batch)
     const end = tryBatch(this.#queue, this.#services, batch)
     if (!(end instanceof Promise)) {
       this.#ended(batch, end)
       return
     }
+    // What ends at once cannot be looked at in between.
+    this.#expired.begun(batch)
     const run = end.then(
       (ended) => this.#ended(batch, ended),
       (error) => {

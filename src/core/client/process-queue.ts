@@ -73,6 +73,10 @@ export function toEntry(message: MessageExt): ProcessQueueEntry {
   return { message, attempts: message.reconsumeTimes }
 }
 
-export function deadLetterIds(batch: Batch): number[] {
+/** A batch is of one lane: the first entry tells. */
+export function deadLetterIds(batch: Batch): readonly number[] {
+  if (batch[0]?.message.redelivery === undefined) return NONE
   return batch.flatMap(({ message }) => message.redelivery?.deadLetterId ?? [])
 }
+
+const NONE: readonly number[] = []

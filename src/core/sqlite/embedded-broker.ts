@@ -311,6 +311,7 @@ export class EmbeddedBroker implements Broker {
   async #close(): Promise<void> {
     this.#waiters.close()
     this.#listeners.clear()
+    this.#hasSentDelayed = false
     this.#watchWhileNeeded()
     try {
       await this.#consumption.close()

@@ -52,7 +52,7 @@ describe('deadLetter', () => {
         resetAt: null,
       },
     ])
-    expect(await a.consumption.committedOffsets('g', 'orders')).toEqual([{ mq: queue, offset: 1 }])
+    expect(await a.consumption.committedOffsets('g', 'orders')).toEqual([{ mq: queue, offset: 1, ahead: [] }])
     expect(a.consumption.storedAttempts('g', a.queueRow('orders', 0), 0, 9).size).toBe(0)
   })
 

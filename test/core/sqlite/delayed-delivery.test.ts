@@ -158,6 +158,16 @@ describe('several processes', () => {
     expect((await world.stored(rest)).map(text)).toEqual(['x'])
   })
 
+  it('that have sent delayed messages and are closed have no timers left, which would keep them alive', async () => {
+    const sender = world.start()
+    await sender.createTopic({ topic: 'orders', queues: 1 })
+    const before = world.clock.waiting
+    await send(sender, 0, { body: 'x', delayMs: SECOND })
+    expect(world.clock.waiting).toBeGreaterThan(before)
+    await sender.close()
+    expect(world.clock.waiting).toBe(before)
+  })
+
   it('none of which lived when a message was due: the next that looks delivers it', async () => {
     const sender = world.start()
     await sender.createTopic({ topic: 'orders', queues: 1 })
