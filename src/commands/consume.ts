@@ -3,8 +3,8 @@ import { boolean, integer, option, string as stringFlag } from '@oclif/core/flag
 import {
   ALLOCATE_STRATEGY_NAMES,
   type Broker,
-  type ConsumerOptions,
   ConcurrentConsumer,
+  type ConsumerOptions,
   ExecHandler,
   type Handler,
   ModuleHandler,
@@ -50,7 +50,7 @@ export default class Consume extends BaseCommand<typeof Consume> {
       "--suspend, doubled each time up to --suspend-max, without end unless --max-reconsume N (or the group's " +
       'setting) allows N further tries. Without --orderly it comes again through the retry topic of the ' +
       "group, after RocketMQ's delays of 10s to 2h or after --suspend, 16 times. Then it is a dead letter; " +
-      "with --on-exhausted park-key the later messages of its key follow it, until they are replayed; with " +
+      'with --on-exhausted park-key the later messages of its key follow it, until they are replayed; with ' +
       'block they wait for a person.',
     'With --manual-commit what succeeded is committed when the handler answers commit; rollback brings ' +
       'everything since the last commit again.',

@@ -52,8 +52,9 @@ export default class Verify extends BaseCommand<typeof Verify> {
       ],
       violations,
     )
-    const counts = Object.entries(checked).map(([what, count]) => `${spaced(what)} ${count}`)
-    this.say(`checked: ${counts.join(', ')}${violations.length === 0 ? '; all invariants hold' : ''}`)
+    const counts = Object.entries(checked).flatMap(([what, n]) => (n > 0 ? `${spaced(what)} ${n}` : []))
+    const all = violations.length === 0 ? '; all invariants hold' : ''
+    this.say(`checked: ${counts.join(', ') || 'nothing is stored'}${all}`)
   }
 }
 

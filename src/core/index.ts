@@ -143,12 +143,6 @@ export { ProducerRole } from './ops/bench/producer-role.ts'
 export type { BenchReport, BenchRow } from './ops/bench/report.ts'
 export type { BenchProducer } from './ops/bench/send-workload.ts'
 export type { BenchSettings } from './ops/bench/settings.ts'
-export {
-  countDeadLetters,
-  DEAD_LETTER_TRAITS,
-  type DeadLetterCount,
-  type DeadLetterTrait,
-} from './ops/dead-letter-counts.ts'
 export { assertGroupIdle } from './ops/group-idle.ts'
 export { type CloneTarget, planClone, planReset, type ResetTarget } from './ops/offset-plans.ts'
 export { Pace } from './ops/pace.ts'

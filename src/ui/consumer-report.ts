@@ -54,7 +54,8 @@ export class ConsumerReport {
       case 'parked':
         if (this.#isNews(`parked ${event.message.key}`)) {
           this.#options.say(
-            `parked ${nameOf(event.message)} behind the dead letter of its key (rmq dlq replay -g ${this.#options.group})`,
+            `parked ${nameOf(event.message)} behind the dead letter of its key ` +
+              `(rmq dlq replay -g ${this.#options.group}${keyFilter(event.message)})`,
           )
         }
         break
@@ -195,6 +196,11 @@ function nameOf({ msgId, key, origin, ...stored }: MessageExt): string {
   const { topic, queueId, queueOffset } = origin ?? stored
   const keyed = key === null ? '' : `, key ${JSON.stringify(key)}`
   return `message ${msgId} (${topic} queue ${queueId} offset ${queueOffset}${keyed})`
+}
+
+/** Where the shell would read something else into the key, the command is left to ask. */
+function keyFilter({ key }: MessageExt): string {
+  return key !== null && /^\w[\w.:@/-]*$/.test(key) ? ` --key ${key}` : ''
 }
 
 function placeOf({ topic, queueId }: MessageQueue): string {

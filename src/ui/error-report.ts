@@ -1,5 +1,6 @@
 import { RmqError } from '../core/index.ts'
 import { EXIT, EXIT_CODES } from './exit-codes.ts'
+import { usageText } from './usage-text.ts'
 
 /** What a user is told of an error, whatever threw it. */
 export interface ErrorReport {
@@ -33,7 +34,7 @@ export function reportOf(error: unknown): ErrorReport {
 function reportOfRmqError(error: RmqError): ErrorReport {
   return {
     code: error.code,
-    message: withoutParserNoise(error.message),
+    message: usageText(error.message),
     ...(error.why === undefined ? undefined : { why: error.why }),
     ...(error.hint === undefined ? undefined : { hint: error.hint }),
     ...(error.details === undefined ? undefined : { details: error.details }),
@@ -53,23 +54,10 @@ function isUsageError(error: unknown): error is UsageError {
 function reportOfUsage(error: UsageError): ErrorReport {
   return {
     code: 'INVALID_ARGUMENT',
-    message: withoutParserNoise(error.message),
+    message: usageText(error.message),
     hint: 'add --help to see what the command takes',
     exitCode: EXIT.usage,
   }
-}
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: oclif paints parts of its messages.
-const ANSI = /\u001b\[[\d;]*m/g
-const PARSING_FLAG = /^Parsing (--[\w-]+) \n\t/
-
-/** oclif puts `Parsing --flag` before and an invitation behind the messages of flag parsers. */
-function withoutParserNoise(message: string): string {
-  return message
-    .replace(ANSI, '')
-    .replace(PARSING_FLAG, '$1: ')
-    .replace(/\nSee more help with --help/g, '')
-    .trimEnd()
 }
 
 function isSystemError(error: unknown): error is Error & { readonly code: string } {

@@ -107,7 +107,7 @@ describe('groups describe, of a concurrent group', () => {
       expect(group.queues.map((queue: { lag: number }) => queue.lag)).toEqual([1, 1])
       expect(group.lag).toBe(3)
       const { stdout } = await rmq(['groups', 'describe', 'mailer'], { db })
-      expect(stdout).toContain('\nwaiting for retry\t1, scheduled: 1\n')
+      expect(stdout).toContain('\nto be retried\t1 now, 1 later\n')
       expect(stdout).not.toContain('%RETRY%')
       const list = JSON.parse((await rmq(['groups', 'list', '--json'], { db })).stdout)
       expect(list.groups).toMatchObject([{ group: 'mailer', topics: ['orders'], lag: 3 }])

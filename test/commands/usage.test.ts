@@ -9,12 +9,18 @@ describe('usage errors', () => {
     ['unknown command', ['tpoics', 'list'], 'topics list'],
     ['unknown command of a topic', ['topics', 'lst'], 'topics list'],
     ['unknown flag', ['topics', 'list', '--bogus'], '--bogus'],
-    ['missing argument', ['topics', 'create'], 'Missing 1 required arg'],
+    ['missing argument', ['topics', 'create'], 'NAME is missing'],
+    ['missing flags', ['offsets', 'reset'], '--group is missing; --to is missing'],
+    ['a flag that needs another', ['consume', 'orders', '--per-key', '2'], '--per-key needs --orderly'],
     ['one argument too many', ['topics', 'describe', 'a', 'b'], 'Unexpected argument: b'],
     ['a flag twice', ['peek', 'orders', '-p', '1', '-p', '2'], 'once'],
     ['a flag without its value', ['topics', 'list', '--db'], '--db'],
     ['a bad value', ['peek', 'orders', '-o', 'soon'], '--offset: "soon" is not an offset'],
-    ['flags that exclude each other', ['topics', 'list', '-q', '--verbose'], '--verbose'],
+    [
+      'flags that exclude each other',
+      ['topics', 'list', '-q', '--verbose'],
+      '--quiet and --verbose exclude each other',
+    ],
   ])('%s: exit 2, and the same as JSON', async (_, args, word) => {
     const text = await rmq(args, { db: tempDb() })
     expect(text).toMatchObject({ status: 2, stdout: '' })

@@ -88,7 +88,12 @@ conformance('the concurrent service', (world) => {
     const { deadLetters } = await broker.deadLetters.list('g', {}, { limit: 10 })
     // "order-1001" belongs to queue 3 of 4 (the vectors of SelectMessageQueueByHash).
     expect(deadLetters[0]).toMatchObject({ attempts: 3, lastError: 'never', state: 'dead' })
-    expect(deadLetters[0]?.message).toMatchObject({ topic: 'T', queueId: 3, queueOffset: 0, key: 'order-1001' })
+    expect(deadLetters[0]?.message).toMatchObject({
+      topic: 'T',
+      queueId: 3,
+      queueOffset: 0,
+      key: 'order-1001',
+    })
     await untilIdle(broker)
   })
 

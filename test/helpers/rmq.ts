@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { buildOnce } from './build-once.ts'
 
+const BUILD = await buildOnce()
 /** The program as it is built, for tests that start it in a way of their own. */
-export const RUN = join(await buildOnce(), 'bin', 'run.js')
+export const RUN = join(BUILD, 'bin', 'run.js')
+/** The library of the same build. */
+export const LIBRARY = join(BUILD, 'dist', 'core', 'index.js')
 
 export interface RmqOptions {
   /** Database file, as RMQ_DB. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ROOT } from '../architecture/sources.ts'
-import { programOf, README } from './readme.ts'
+import { programsOf, README } from './readme.ts'
 
 let folder: string
 
@@ -16,8 +16,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('the program of the README prints what its last lines say', () => {
-  const program = programOf(README)
+const PROGRAMS = programsOf(README)
+
+test('the README has programs', () => {
+  expect(PROGRAMS.length).toBeGreaterThan(1)
+})
+
+test.each(PROGRAMS)('a program of the README prints what its last lines say', (program) => {
   const said = [...program.matchAll(/^\/\/ => (.*)$/gm)].map(([, line]) => line)
   writeFileSync(join(folder, 'program.mjs'), program)
   const printed = execFileSync(process.execPath, ['program.mjs'], { cwd: folder, encoding: 'utf8' })

@@ -24,11 +24,9 @@ export function tourOf(readme: string): readonly Step[] {
   return steps
 }
 
-/** The program below its mark. */
-export function programOf(readme: string): string {
-  const [, program] = /<!-- program -->\n```js\n([\s\S]*?)```/.exec(readme) ?? []
-  if (program === undefined) throw new Error('the README has no program')
-  return program
+/** The programs below their marks. */
+export function programsOf(readme: string): readonly string[] {
+  return [...readme.matchAll(/<!-- program -->\n```js\n([\s\S]*?)```/g)].map(([, program = '']) => program)
 }
 
 const CONSOLE = /```console\n([\s\S]*?)```/g

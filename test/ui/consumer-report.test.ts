@@ -43,6 +43,19 @@ const retry = (change: Partial<ConsumerEvent & { kind: 'retry' }> = {}): Consume
 })
 
 describe('ConsumerReport', () => {
+  it.each([
+    ['order-17', 'g mailer --key order-17'],
+    ["o'clock; rm *", 'g mailer'],
+    ['-q', 'g mailer'],
+  ])('tells of a key that is parked once, and how it is opened: %s', (key, flags) => {
+    const { report, told } = reporter()
+    const message = { ...MESSAGE, key }
+    for (const msgId of ['A1', 'B2']) report.event({ kind: 'parked', message: { ...message, msgId } })
+    expect(told()).toEqual([
+      `say parked message A1 (orders queue 3 offset 7, key "${key}") behind the dead letter of its key (rmq dlq replay -${flags})`,
+    ])
+  })
+
   it('tells of a failing message once, and again after half a minute', () => {
     const { report, told, wait } = reporter()
     report.event(retry())

@@ -73,7 +73,7 @@ export default class GroupsDescribe extends BaseCommand<typeof GroupsDescribe> {
       ['state', state],
       ['topics', topics.join(',') || null],
       ['lag', lag],
-      ...(retry ? [['waiting for retry', `${retry.waiting}, scheduled: ${retry.scheduled}`] as const] : []),
+      ...(retry ? [['to be retried', `${retry.waiting} now, ${retry.scheduled} later`] as const] : []),
       ['max reconsume', maxReconsumeText(config.maxReconsumeTimes, modeOf(summary))],
       ['suspend', `${config.suspendMs}ms`],
       ['consume enabled', config.consumeEnable],

@@ -1,3 +1,4 @@
+import { type GroupProgress, isSystemTopic } from '../../core/index.ts'
 import { BaseCommand } from '../../ui/base-command.ts'
 import { progressColumns } from '../../ui/columns.ts'
 import { groupFlag, topicFlag } from '../../ui/flags.ts'
@@ -21,9 +22,15 @@ export default class OffsetsList extends BaseCommand<typeof OffsetsList> {
     const broker = await this.openBroker({ create: false })
     await requireGroup(broker, group)
     if (this.flags.topic) await requireTopic(broker, this.flags.topic)
-    const queues = await broker.progress(group, this.flags.topic)
+    const progress = await broker.progress(group, this.flags.topic)
+    const queues = this.flags.topic ? progress : progress.filter(isWorthARow)
     if (this.flags.json) return this.out.json({ offsets: queues.map(offsetRecord) })
     if (queues.length === 0) this.say(`group ${group} has no offsets`)
     await this.out.table(progressColumns, queues)
   }
+}
+
+/** The retry topic is there from the first start of a group on; what was never sent back says nothing. */
+function isWorthARow({ mq, maxOffset }: GroupProgress): boolean {
+  return maxOffset > 0 || !isSystemTopic(mq.topic)
 }

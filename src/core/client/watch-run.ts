@@ -21,7 +21,7 @@ export class WatchedRun {
 
   /** The run begins now. */
   constructor(queue: OwnedQueue, services: ConsumeServices, batch: Batch, attempts: number) {
-    this.messages = batch.map(shown)
+    this.messages = batch.map(asSent)
     this.#services = services
     this.#startedAt = services.broker.runtime.monotonic()
     if (services.journal) journalStart(queue, services, batch, attempts)
@@ -44,12 +44,8 @@ export class WatchedRun {
   }
 }
 
-function shown({ message }: ProcessQueueEntry): MessageExt {
-  return asSent(message)
-}
-
 /** A message of the retry topic is shown where it was sent to, as RocketMQ restores its topic. */
-function asSent(message: MessageExt): MessageExt {
+function asSent({ message }: ProcessQueueEntry): MessageExt {
   const { origin } = message
   return origin ? { ...message, ...origin } : message
 }

@@ -31,11 +31,13 @@ export class CommittedOffsets {
   list(group: string, topic: string): QueueOffset[] {
     const groupId = this.#places.groupId(group)
     if (groupId === undefined) return []
-    return this.#tables.consumerOffsets.byTopic(groupId, topic).map(({ queueId, committedOffset, ahead }) => ({
-      mq: { topic, brokerName: EMBEDDED_BROKER_NAME, queueId },
-      offset: committedOffset,
-      ahead,
-    }))
+    return this.#tables.consumerOffsets
+      .byTopic(groupId, topic)
+      .map(({ queueId, committedOffset, ahead }) => ({
+        mq: { topic, brokerName: EMBEDDED_BROKER_NAME, queueId },
+        offset: committedOffset,
+        ahead,
+      }))
   }
 
   storeStart(group: string, offsets: readonly QueueOffset[]): Promise<void> {

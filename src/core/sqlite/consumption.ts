@@ -24,6 +24,7 @@ import { Barriers } from './barriers.ts'
 import { ClientPresence } from './client-presence.ts'
 import { CommittedOffsets, groupNotFound } from './committed-offsets.ts'
 import { ConsumeGate } from './consume-gate.ts'
+import { consumptionTables } from './consumption-tables.ts'
 import { DeadLetterBox } from './dead-letter-box.ts'
 import { DeathWatch } from './death-watch.ts'
 import { StoredJournal } from './journal.ts'
@@ -39,22 +40,12 @@ import { Replay } from './replay.ts'
 import { SendBack } from './send-back.ts'
 import type { Store } from './store.ts'
 import { StoredAttempts } from './stored-attempts.ts'
-import { Attempts } from './tables/attempts.ts'
-import { BarrierTable } from './tables/barriers.ts'
-import { BroadcastOffsets } from './tables/broadcast-offsets.ts'
-import { type ChangeKind, Changes } from './tables/changes.ts'
-import { Clients } from './tables/clients.ts'
-import { ConsumerOffsets } from './tables/consumer-offsets.ts'
-import { DeadLetters } from './tables/dead-letters.ts'
+import type { Attempts } from './tables/attempts.ts'
+import type { ChangeKind, Changes } from './tables/changes.ts'
 import type { DelayedMessages } from './tables/delayed-messages.ts'
-import { Deliveries } from './tables/deliveries.ts'
-import { Groups, toGroupConfig } from './tables/groups.ts'
-import { Members } from './tables/members.ts'
+import { type Groups, toGroupConfig } from './tables/groups.ts'
 import type { Messages } from './tables/messages.ts'
-import { ParkedKeyTable } from './tables/parked-keys.ts'
-import { QueueLocks } from './tables/queue-locks.ts'
 import type { QueueRow, Queues } from './tables/queues.ts'
-import { Refusals } from './tables/refusals.ts'
 import type { Topics } from './tables/topics.ts'
 
 export interface ConsumptionParts {
@@ -100,37 +91,8 @@ export class Consumption {
   #lastTickError = ''
 
   constructor(store: Store, { delayed, queues, messages, topics, notify }: ConsumptionParts) {
-    const { db } = store
-    const groups = new Groups(db)
-    const clients = new Clients(db)
-    const members = new Members(db)
-    const changes = new Changes(db)
-    const attempts = new Attempts(db)
-    const queueLocks = new QueueLocks(db)
-    const deadLetters = new DeadLetters(db)
-    const consumerOffsets = new ConsumerOffsets(db)
-    const parkedKeys = new ParkedKeyTable(db)
-    const broadcastOffsets = new BroadcastOffsets(db)
-    const tables = {
-      topics,
-      queues,
-      messages,
-      delayed,
-      groups,
-      clients,
-      members,
-      changes,
-      refusals: new Refusals(db),
-    }
-    const all = {
-      ...tables,
-      broadcastOffsets,
-      attempts,
-      queueLocks,
-      deadLetters,
-      consumerOffsets,
-      parkedKeys,
-    }
+    const all = { ...consumptionTables(store.db), topics, queues, messages, delayed }
+    const { groups, changes, attempts, queueLocks, deadLetters, parkedKeys } = all
     const rebalance = () => this.onChange('rebalance')
     const places = new Places(groups, queues, queueLocks)
     const presence = new ClientPresence(store, all, (text) => notify({ kind: 'notice', text }))
@@ -159,18 +121,18 @@ export class Consumption {
       replay: (deadLetter, request) => replay.replay(deadLetter, request),
       purge: (deadLetters) => purge.purge(deadLetters),
     }
-    this.journal = new StoredJournal(store, places, new Deliveries(db))
+    this.journal = new StoredJournal(store, places, all.deliveries)
     this.#store = store
     this.#topics = topics
     this.#notify = notify
     this.#groups = groups
     this.#attempts = attempts
-    this.#barriers = new Barriers(new BarrierTable(db))
+    this.#barriers = new Barriers(all.barriers)
     this.#changes = changes
     this.#places = places
     this.#presence = presence
     this.#offsets = offsets
-    this.#localOffsets = new LocalOffsets(store, places, broadcastOffsets)
+    this.#localOffsets = new LocalOffsets(store, places, all.broadcastOffsets)
     this.#box = box
     this.#sendBack = new SendBack(store, { ...all, places, offsets })
     this.#watch = watch

@@ -4,7 +4,6 @@ import { OrderlyProcessQueue } from '../../../src/core/client/orderly-process-qu
 import type { Batch } from '../../../src/core/client/process-queue.ts'
 import { message, offsets, oneMore, replayed, same } from './cached-messages.ts'
 
-
 describe('OrderlyProcessQueue', () => {
   it('hands out what was put, in order, and commits past it', () => {
     const queue = new OrderlyProcessQueue()
@@ -73,7 +72,10 @@ describe('OrderlyProcessQueue', () => {
 
   it('leaves out what is done with already', () => {
     const queue = new OrderlyProcessQueue({ skip: [[1, 3]] })
-    queue.putMessages([0, 1, 2, 3].map((offset) => message(offset)), 4)
+    queue.putMessages(
+      [0, 1, 2, 3].map((offset) => message(offset)),
+      4,
+    )
     expect(offsets(queue.takeMessages(9))).toEqual([0, 3])
   })
 

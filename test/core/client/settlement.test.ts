@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type ConsumePolicy,
   mayStart,
   type Outcome,
-  type ConsumePolicy,
   type Settlement,
   settle,
 } from '../../../src/core/client/settlement.ts'
@@ -69,7 +69,10 @@ describe('settle with manual commit', () => {
     [success, { kind: 'hold' }],
     [{ kind: 'commit' }, { kind: 'commit' }],
     [{ kind: 'rollback' }, { kind: 'rollback', afterMs: 1000 }],
-    [{ kind: 'rollback', suspendMs: 40 }, { kind: 'rollback', afterMs: 40 }],
+    [
+      { kind: 'rollback', suspendMs: 40 },
+      { kind: 'rollback', afterMs: 40 },
+    ],
     [failed, { kind: 'retry', afterMs: 1000 }],
   ]
   it.each(table)('%j: %j', (outcome, settlement) => {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { openBroker, OrderlyConsumer, Producer, verify } from '../../../src/core/index.ts'
+import { OrderlyConsumer, openBroker, Producer, verify } from '../../../src/core/index.ts'
 import { messageTableSql, SCHEMA_1 } from '../../../src/core/sqlite/schema.ts'
 import { tempDb } from '../../helpers/temp.ts'
 
@@ -49,9 +49,11 @@ it('a file of the first version goes on where it was', async () => {
   expect(deadLetters).toMatchObject([{ state: 'dead', attempts: 4, message: { queueOffset: 0 } }])
   await new Producer(broker).send({ topic: 'orders', key: 'k', body: 'd' })
   const seen: unknown[] = []
-  await new OrderlyConsumer(broker, { group: 'g', topics: ['orders'], exitAtEnd: true }).start(([message]) => {
-    seen.push([Buffer.from(message?.body ?? []).toString(), message?.properties])
-  })
+  await new OrderlyConsumer(broker, { group: 'g', topics: ['orders'], exitAtEnd: true }).start(
+    ([message]) => {
+      seen.push([Buffer.from(message?.body ?? []).toString(), message?.properties])
+    },
+  )
   expect(seen).toEqual([
     ['b', {}],
     ['c', { colour: 'red' }],

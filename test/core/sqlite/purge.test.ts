@@ -88,7 +88,10 @@ describe('what is purged', () => {
     const [dead] = await letters()
     if (dead === undefined) throw new Error('no dead letter')
     await purge(dead)
-    expect(await a.consumption.deadLetters.replay(dead, {})).toEqual({ status: 'skipped', reason: 'not found' })
+    expect(await a.consumption.deadLetters.replay(dead, {})).toEqual({
+      status: 'skipped',
+      reason: 'not found',
+    })
     expect(await a.consumption.redelivery.pull(fence, 10)).toEqual([])
   })
 })

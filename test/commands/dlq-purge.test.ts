@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest'
+import { bury, json, rows, withDeadLetters } from '../helpers/dead-letters.ts'
+import { shop } from '../helpers/shop.ts'
+import { seed } from '../helpers/store.ts'
+
+const PURGE = ['dlq', 'purge', '-g', 'g']
+const confirmed = [...PURGE, '--confirm', 'g']
+
+describe('dlq purge', () => {
+  it('deletes what the filters select, says how many, and leaves the rest', async () => {
+    const { run } = await withDeadLetters(['a', 'b', 'c'])
+    const purged = await run([...confirmed, '--key', 'k0', '--error-match', 'do [ab]'])
+    expect(purged.status).toBe(0)
+    expect(Object.fromEntries(rows(purged.stdout))).toEqual({
+      group: 'g',
+      purged: '1',
+      left: '0',
+      remaining: '2',
+    })
+    expect(purged.stderr).toContain('purged 1 dead letter of group g')
+    const { deadLetters } = await json(run(['dlq', 'list', '-g', 'g', '--json']))
+    expect(deadLetters.map(({ body }: { body: string }) => body)).toEqual(['b', 'c'])
+    expect(await json(run([...confirmed, '--json']))).toEqual({
+      ...{ group: 'g', purged: 2, left: 0, remaining: 0, dryRun: false },
+    })
+    expect(await json(run(['dlq', 'list', '-g', 'g', '--state', 'all', '--json']))).toEqual({
+      deadLetters: [],
+    })
+    expect((await run(['verify'])).status).toBe(0)
+  })
+
+  it('asks for the name of the group, and changes nothing without it', async () => {
+    const { run } = await withDeadLetters(['a', 'b'])
+    for (const args of [PURGE, [...PURGE, '--confirm', 'h'], ['dlq', 'purge', '--confirm', 'g']]) {
+      const refused = await run(args, { env: { RMQ_GROUP: 'g' } })
+      expect([args, refused.status]).toEqual([args, 2])
+    }
+    expect((await run(PURGE)).stderr).toMatch(/purge 2 dead letters of group g.*[\s\S]*--confirm g/)
+    const refused = await json(run([...PURGE, '--json']))
+    expect(refused.error).toMatchObject({ code: 'CONFIRMATION_REQUIRED', details: { flag: '--confirm g' } })
+    expect((await json(run(['dlq', 'list', '-g', 'g', '--json']))).deadLetters).toHaveLength(2)
+  })
+
+  it('shows in a dry run what it would delete, and deletes nothing', async () => {
+    const { run } = await withDeadLetters(['a', 'b', 'c'])
+    const dry = await run([...PURGE, '--key', 'k0', '--dry-run'])
+    expect([dry.status, rows(dry.stdout).map((row) => row.at(-1))]).toEqual([
+      0,
+      ['cannot do a', 'cannot do c'],
+    ])
+    expect(dry.stderr).toMatch(/nothing was changed; it would purge 2 dead letters/)
+    expect(await json(run([...PURGE, '--key', 'k0', '--dry-run', '--json']))).toEqual({
+      ...{ group: 'g', purged: 2, left: 0, remaining: 1, dryRun: true },
+    })
+    expect((await run([...confirmed, '--dry-run'])).status).toBe(2)
+    expect((await json(run(['dlq', 'list', '-g', 'g', '--json']))).deadLetters).toHaveLength(3)
+  })
+
+  it('leaves what waits to be delivered once more, and deletes it when it is done', async () => {
+    const { run } = await withDeadLetters(['a', 'b'])
+    await run(['dlq', 'replay', '-g', 'g', '--all', '--yes'])
+    expect(await json(run([...confirmed, '--json']))).toMatchObject({ purged: 0, remaining: 0 })
+    expect(await json(run([...confirmed, '--state', 'all', '--json']))).toMatchObject({ purged: 0, left: 2 })
+    const again = await run(['consume', 't', '-g', 'g', '--orderly', '-e'])
+    expect(again.stdout).toBe('a\nb\n')
+    expect(await json(run([...confirmed, '--state', 'replayed', '--json']))).toMatchObject({
+      purged: 2,
+      left: 0,
+    })
+  })
+
+  it('opens a parked key when nothing of it is left', async () => {
+    const { db, run } = shop()
+    const message = (body: string, key: string) => ({ body, key })
+    await seed(
+      db,
+      't',
+      1,
+      ['x1', 'y1', 'x2', 'y2'].map((body) => message(body, body.charAt(0))),
+    )
+    const handler = 'read b; case $b in x1) exit 65;; esac; echo $b'
+    const consume = [
+      'consume',
+      't',
+      '-g',
+      'g',
+      '--orderly',
+      '-e',
+      '--on-exhausted',
+      'park-key',
+      '--exec',
+      handler,
+    ]
+    expect((await run(consume)).stdout).toBe('y1\ny2\n')
+    const listed = rows((await run(['dlq', 'list', '-g', 'g'])).stdout)
+    expect(listed.map((row) => [row[4], row[6]])).toEqual([
+      ['x', 'dead'],
+      ['x', 'parked'],
+    ])
+    const [, parkedId] = listed.map(([msgId]) => msgId)
+    const shown = await run(['dlq', 'show', '-g', 'g', parkedId ?? ''])
+    expect(Object.fromEntries(rows(shown.stdout))).toMatchObject({ state: 'parked', key: 'x', attempts: '0' })
+    await run(['send', 't', 'x3', '--key', 'x'])
+    expect((await run(consume)).stdout).toBe('')
+    await run([...confirmed, '--key', 'x'])
+    await run(['send', 't', 'x4', '--key', 'x'])
+    expect((await run(consume)).stdout).toBe('x4\n')
+    expect((await run(['verify'])).status).toBe(0)
+  })
+
+  it('goes on with what died after the command was given: nothing of it is deleted', async () => {
+    const { run } = await withDeadLetters(['a'])
+    expect(await json(run([...confirmed, '--since', '1h', '--json']))).toMatchObject({
+      purged: 0,
+      remaining: 1,
+    })
+    expect(await json(run([...confirmed, '--until', '-1h', '--json']))).toMatchObject({
+      purged: 0,
+      remaining: 1,
+    })
+    expect(await json(run([...confirmed, '--until', 'now', '--json']))).toMatchObject({
+      purged: 1,
+      remaining: 0,
+    })
+  })
+
+  it('tells a group without dead letters, one that never had any, and one that is unknown', async () => {
+    const { run } = await withDeadLetters(['good'])
+    const none = { group: 'g', purged: 0, left: 0, remaining: 0 }
+    expect(await json(run([...confirmed, '--json']))).toEqual({ ...none, dryRun: false })
+    expect(await json(run([...PURGE, '--dry-run', '--json']))).toEqual({ ...none, dryRun: true })
+    for (const command of [['purge', '--confirm', 'nope'], ['purge', '--dry-run'], ['export']]) {
+      const unknown = await run(['dlq', ...command, '-g', 'nope', '--json'])
+      expect([unknown.status, JSON.parse(unknown.stdout).error.code]).toEqual([3, 'GROUP_NOT_FOUND'])
+    }
+    const exported = await run(['dlq', 'export', '-g', 'g', '--json'])
+    expect([exported.status, exported.stdout]).toEqual([0, ''])
+    const bad = await run([...confirmed, '--error-match', '['])
+    expect([bad.status, bad.stderr]).toEqual([2, expect.stringContaining('no regular expression')])
+  })
+
+  it('deletes many, page by page', async () => {
+    const one = shop()
+    await seed(
+      one.db,
+      't',
+      1,
+      Array.from({ length: 250 }, (_, i) => ({ body: `bad${i}` })),
+    )
+    await bury(one, 't')
+    expect(await json(one.run([...confirmed, '--json']))).toMatchObject({
+      purged: 250,
+      left: 0,
+      remaining: 0,
+    })
+  }, 30_000)
+})

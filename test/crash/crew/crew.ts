@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { cleanEnv, LIBRARY, startRmq } from '../../helpers/rmq.ts'
+import type { HandlerPlan } from './plan.ts'
+
+const COMPLAINTS_MAX = 4000
+
+/** One kill. */
+export interface Kill {
+  readonly pid: number
+  /** Wall clock in milliseconds, just before. */
+  readonly at: number
+}
+
+interface Member {
+  readonly child: ChildProcess
+  readonly exited: Promise<unknown[]>
+  complaints: string
+}
+
+/** The members of a group as processes, each at a post that is taken by a new one when it is killed. */
+export class Crew {
+  readonly kills: Kill[] = []
+  /** Of members that ended unasked, or did not end well. */
+  readonly problems: string[] = []
+  readonly #posts: readonly (() => ChildProcess)[]
+  readonly #members: Member[]
+  #isEnding = false
+
+  constructor(posts: readonly (() => ChildProcess)[]) {
+    this.#posts = posts
+    this.#members = posts.map((start) => this.#begin(start))
+    onTestFinished(async () => {
+      this.#isEnding = true
+      for (const { child } of this.#members) child.kill('SIGKILL')
+      await Promise.all(this.#members.map(({ exited }) => exited))
+    })
+  }
+
+  get size(): number {
+    return this.#posts.length
+  }
+
+  /** kill -9, and another one takes its post at once. */
+  async kill(post: number): Promise<void> {
+    const member = this.#members[post] as Member
+    this.kills.push({ pid: member.child.pid as number, at: Date.now() })
+    member.child.kill('SIGKILL')
+    await member.exited
+    this.#members[post] = this.#begin(this.#posts[post] as () => ChildProcess)
+  }
+
+  /** What its members said last, for a failure's message. */
+  get complaints(): string {
+    return this.#members.map(({ complaints }) => complaints).join('\n')
+  }
+
+  /** Asks all to end, and waits for it. */
+  async stop(): Promise<void> {
+    this.#isEnding = true
+    for (const { child } of this.#members) child.kill('SIGTERM')
+    for (const member of this.#members) {
+      await member.exited
+      if (member.child.exitCode === 0) continue
+      this.problems.push(`ended with ${how(member.child)} when asked to: ${member.complaints}`)
+    }
+  }
+
+  #begin(start: () => ChildProcess): Member {
+    const child = start()
+    const member: Member = { child, exited: once(child, 'exit'), complaints: '' }
+    child.stdout?.resume()
+    child.stderr?.on('data', (chunk) => {
+      member.complaints = (member.complaints + chunk).slice(-COMPLAINTS_MAX)
+    })
+    void member.exited.then(() => {
+      if (this.#isEnding || child.signalCode === 'SIGKILL') return
+      this.problems.push(`ended with ${how(child)} unasked: ${member.complaints}`)
+    })
+    return member
+  }
+}
+
+/** A member with a handler in its process, by the library. `options` are those of its consumer. */
+export function libraryMember(
+  db: string,
+  mode: 'orderly' | 'concurrent',
+  plan: HandlerPlan,
+  options: object,
+): () => ChildProcess {
+  const path = fileURLToPath(new URL('member.mjs', import.meta.url))
+  const args = [path, LIBRARY, db, mode, JSON.stringify(plan), JSON.stringify(options)]
+  return () => spawn(process.execPath, args, { env: cleanEnv(), stdio: ['ignore', 'ignore', 'pipe'] })
+}
+
+/** `rmq consume t -g g …`. */
+export function commandMember(db: string, ...args: string[]): () => ChildProcess {
+  return () => {
+    const child = startRmq(['consume', 't', '-g', 'g', ...args], { db })
+    child.stdin?.on('error', () => {})
+    child.stdin?.end()
+    return child
+  }
+}
+
+function how({ exitCode, signalCode }: ChildProcess): string {
+  return String(exitCode ?? signalCode)
+}
