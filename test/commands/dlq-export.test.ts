@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { bury, json, withDeadLetters } from '../helpers/dead-letters.ts'
+import { json, withDeadLetters } from '../helpers/dead-letters.ts'
+import { cleanEnv, RUN } from '../helpers/rmq.ts'
 import { parseLines, shop } from '../helpers/shop.ts'
-import { seed } from '../helpers/store.ts'
+import { seed, withBroker } from '../helpers/store.ts'
+import { buryAll } from '../helpers/undertaker.ts'
 
 const EXPORT = ['dlq', 'export', '-g', 'g']
 
@@ -73,16 +76,14 @@ it('changes nothing, and ends quietly when its reader does', async () => {
     1,
     Array.from({ length: 150 }, (_, i) => ({ body: `bad${i}`.padEnd(2000, '.') })),
   )
-  await bury(one, 't')
-  const { spawnSync } = await import('node:child_process')
-  const { cleanEnv, RUN } = await import('../helpers/rmq.ts')
+  await withBroker(one.db, (broker) => buryAll(broker, 't'))
   const script = '"$0" "$@" | head -1'
   const args = ['-c', script, process.execPath, RUN, ...EXPORT]
   const head = spawnSync('sh', args, { env: cleanEnv({ db: one.db }) })
   expect(parseLines(head.stdout.toString())).toHaveLength(1)
   expect(head.stderr.toString()).not.toMatch(/EPIPE|Error/)
   expect(parseLines((await one.run(EXPORT)).stdout)).toHaveLength(150)
-}, 30_000)
+})
 
 it('wants the group said', async () => {
   const { run } = await withDeadLetters(['a'])

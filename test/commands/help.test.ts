@@ -14,6 +14,7 @@ describe('help and version', () => {
     [['help', 'locks', 'release'], '--force'],
     [['help', 'exit-codes'], 'EXIT CODES'],
     [['help', 'ordering'], 'ORDERING'],
+    [['help', 'filters'], 'FILTERS'],
     [['help', 'formatting'], 'FORMATTING'],
     [['help', 'environment'], 'ENVIRONMENT'],
     [['--version'], 'rmq/'],

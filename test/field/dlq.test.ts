@@ -177,7 +177,14 @@ it.each([
 it('where nothing ever died: an empty list, an unknown group is not found, and no file appears', async () => {
   const { db, run } = shop()
   expect(await json(run(['dlq', 'list', '--json']))).toEqual({ groups: [] })
-  for (const args of [['list'], ['show'], ['replay', '--all', '--yes']]) {
+  const commands = [
+    ['list'],
+    ['show'],
+    ['export'],
+    ['replay', '--all', '--yes'],
+    ['purge', '--confirm', 'nope'],
+  ]
+  for (const args of commands) {
     const { status, stdout } = await run(['dlq', ...args, '-g', 'nope', '--json'])
     expect([status, JSON.parse(stdout).error.code]).toEqual([3, 'GROUP_NOT_FOUND'])
   }

@@ -83,6 +83,7 @@ export default class DlqPurge extends BaseCommand<typeof DlqPurge> {
     }
     const kept = left === 0 ? '' : `, ${formatCount(left)} that match are still there`
     this.say(`purged ${formatPlural(purged, 'dead letter')} of group ${group}${kept}`)
+    if (remaining > 0) this.say(`rmq dlq list -g ${group} shows the ${formatCount(remaining)} that remain`)
     if (!interrupted) return
     const signal = stop.received()
     if (signal !== undefined) process.exitCode = stopExitCode(signal)
@@ -102,6 +103,7 @@ export default class DlqPurge extends BaseCommand<typeof DlqPurge> {
     await this.out.table(deadLetterColumns, rows)
     const shown = matching > rows.length ? `; the first ${rows.length} are shown` : ''
     this.say(`dry run: nothing was changed; it would purge ${formatPlural(matching, 'dead letter')}${shown}`)
+    if (matching > 0) this.say(`rmq dlq export -g ${group} with the same filters keeps them`)
   }
 
   #progress(text: () => string): Progress {

@@ -4,7 +4,7 @@ import type { ConsumeServices } from './consume-services.ts'
 import { journalEnd } from './journal.ts'
 import { OrderlyProcessQueue } from './orderly-process-queue.ts'
 import type { OwnedQueue } from './owned-queue.ts'
-import type { Batch } from './process-queue.ts'
+import { type Batch, deadLetterIds } from './process-queue.ts'
 import { reconsumeTimesMax, type Settlement } from './settlement.ts'
 import { type Stored, storeSettlement } from './store-settlement.ts'
 
@@ -27,6 +27,7 @@ export interface Settled {
   readonly isStored: boolean
 }
 
+const COMMIT: Settlement = { kind: 'commit' }
 const PASSED: BatchEnd = { kind: 'passed' }
 const STOPPED: BatchEnd = { kind: 'stopped' }
 
@@ -40,9 +41,23 @@ export function applySettlement(
   // Only what has to be stored now waits for the broker; an ordinary commit rides with the next flush.
   const isLight = settlement.kind === 'commit' || settlement.kind === 'hold' || settlement.kind === 'drop'
   if (isLight && !settled.isStored) return conclude(queue, services, settled, settlement)
+  if (settlement.kind === 'commit' && deadLetterIds(settled.batch).length === 0) {
+    return concludeStored(queue, services, settled)
+  }
   return storeSettlement(queue, services, settled, settlement).then((stored) =>
     afterStore(queue, services, settled, settlement, stored),
   )
+}
+
+/**
+ * A commit behind a stored start. Nobody waits for it: where order is kept it is stored at once, together with the start
+ * of what comes next. Elsewhere the flush that follows stores it, with what the other runs came to.
+ */
+function concludeStored(queue: OwnedQueue, services: ConsumeServices, settled: Settled): BatchEnd {
+  if (queue.isLost) return afterStore(queue, services, settled, COMMIT, 'lost')
+  const end = conclude(queue, services, settled, COMMIT)
+  if (queue.processQueue instanceof OrderlyProcessQueue) void services.offsets.flush()
+  return end
 }
 
 function afterStore(

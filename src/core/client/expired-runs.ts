@@ -1,12 +1,11 @@
-import { delayLevelMs } from '../model/delay.ts'
 import { sleep } from '../model/runtime.ts'
 import type { ConsumeServices } from './consume-services.ts'
+import { journalEnd } from './journal.ts'
 import type { OwnedQueue } from './owned-queue.ts'
 import type { Batch } from './process-queue.ts'
 import { isTransient } from './pull-loop.ts'
+import { expiredDelayMs } from './settlement.ts'
 
-/** RocketMQ sends what ran out of time back with this delay level. */
-const EXPIRED_DELAY_LEVEL = 3
 /** RocketMQ looks once in a whole timeout, which lets a run have two of them. */
 const LOOKS_PER_TIMEOUT = 15
 
@@ -17,19 +16,10 @@ const LOOKS_PER_TIMEOUT = 15
 export class ExpiredRuns {
   readonly #queue: OwnedQueue
   readonly #services: ConsumeServices
-  readonly #startedAt = new Map<Batch, number>()
 
   constructor(queue: OwnedQueue, services: ConsumeServices) {
     this.#queue = queue
     this.#services = services
-  }
-
-  begun(batch: Batch): void {
-    if (this.#isWatched) this.#startedAt.set(batch, this.#services.broker.runtime.monotonic())
-  }
-
-  ended(batch: Batch): void {
-    if (this.#isWatched) this.#startedAt.delete(batch)
   }
 
   /** Looks from now on. Returns what ends it. */
@@ -49,8 +39,9 @@ export class ExpiredRuns {
       await sleep(broker.runtime, consumeTimeoutMs / LOOKS_PER_TIMEOUT, signal)
       if (signal.aborted) return
       const since = broker.runtime.monotonic() - consumeTimeoutMs
-      for (const [batch, startedAt] of [...this.#startedAt]) {
-        if (startedAt > since) continue
+      for (const [batch, startedAt] of [...this.#queue.startedAt]) {
+        // Answered while an earlier one was sent back.
+        if (startedAt > since || !this.#queue.startedAt.has(batch)) continue
         try {
           await this.#expire(batch)
         } catch (error) {
@@ -64,7 +55,7 @@ export class ExpiredRuns {
   /** It could not be sent back: its handler's answer counts again, or, when that came meanwhile, it runs again. */
   #undo(batch: Batch, startedAt: number): void {
     if (this.#queue.expired.delete(batch)) {
-      this.#startedAt.set(batch, startedAt)
+      this.#queue.startedAt.set(batch, startedAt)
       return
     }
     const { processQueue, arrived } = this.#queue
@@ -75,17 +66,22 @@ export class ExpiredRuns {
 
   async #expire(batch: Batch): Promise<void> {
     const { broker, counters, consumeTimeoutMs, policy } = this.#services
-    const delayMs = delayLevelMs(EXPIRED_DELAY_LEVEL)
     const attempts = (batch[0]?.attempts ?? 0) + 1
+    const delayMs = expiredDelayMs(attempts, policy)
     const lastError = `it ran longer than ${consumeTimeoutMs} ms`
     // Before the wait: an answer in between must not settle it a second time.
-    this.#startedAt.delete(batch)
+    this.#queue.startedAt.delete(batch)
     this.#queue.expired.add(batch)
     if (policy.messageModel === 'clustering') {
       const failures = batch.map(({ message }) => ({ message, attempts, lastError, delayMs }))
       const isStored = await broker.sendBack(this.#queue.fence, failures)
-      if (!isStored) return this.#services.lockLost(this.#queue, true)
+      if (!isStored) {
+        this.#services.quota.giveBack(batch.length)
+        return this.#services.lockLost(this.#queue, true)
+      }
     }
+    const settled = { batch, attempts, error: lastError, isStored: true }
+    journalEnd(this.#queue, this.#services, settled, { kind: 'send-back', delayMs })
     counters.failed++
     counters.sentBack += batch.length
     this.#services.quota.giveBack(batch.length)

@@ -85,6 +85,17 @@ export class OffsetStore {
     return offset >= position.storedEnd + CAREFUL_SPAN_MESSAGES
   }
 
+  /**
+   * Begins to store what moved in a position, so that a write which follows in the same turn comes behind it, in the
+   * same transaction where the broker shares them. A promise to wait for when others are being stored now.
+   */
+  beginFlush(position: OffsetPosition): Promise<void> | undefined {
+    if (!position.isDirty) return undefined
+    if (this.#flushing) return this.#flushing.then(() => this.beginFlush(position))
+    void this.flush()
+    return undefined
+  }
+
   /** Stores everything that moved up to now. Never rejects: see `onError`. */
   async flush(): Promise<void> {
     // One after the other: two commits of a queue in flight at once could be applied in either order.

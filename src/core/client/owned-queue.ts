@@ -47,6 +47,8 @@ export class OwnedQueue {
   isRefusalTold = false
   /** Keys that wait behind a dead letter of theirs, as far as known here; the broker has the last word. */
   parkedKeys: ReadonlySet<string> = new Set()
+  /** Since when the handlers of these batches run, where that is bounded (monotonic milliseconds). */
+  readonly startedAt = new Map<Batch, number>()
   /** Batches that ran out of time: they were sent back, and their handler's answer counts no more. */
   readonly expired = new Set<Batch>()
   /** The processes in which its handlers run, as the broker knows them, by slot. */

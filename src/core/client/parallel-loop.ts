@@ -38,11 +38,16 @@ export class ParallelLoop {
     const queue = this.#queue
     const endWatch = this.#expired.watch()
     try {
-      while (!queue.isDropped) await this.#pause(this.#fill())
+      while (!queue.isDropped) {
+        const pause = this.#fill()
+        // What is not used now may be of use to another queue.
+        this.#giveSlots()
+        await this.#pause(pause)
+      }
       await Promise.all(this.#running)
     } finally {
       endWatch()
-      while (this.#grantedSlots > 0) this.#giveSlot()
+      this.#giveSlots()
     }
   }
 
@@ -74,8 +79,6 @@ export class ParallelLoop {
       this.#ended(batch, end)
       return
     }
-    // What ends at once cannot be looked at in between.
-    this.#expired.begun(batch)
     const run = end.then(
       (ended) => this.#ended(batch, ended),
       (error) => {
@@ -91,7 +94,6 @@ export class ParallelLoop {
   }
 
   #ended(batch: Batch, end: BatchEnd): void {
-    this.#expired.ended(batch)
     this.#services.slots.give()
     if (end.kind === 'suspended') void this.#resumeAfter(batch, end.afterMs)
     else if (end.kind !== 'passed') this.#services.progressed()
@@ -116,15 +118,14 @@ export class ParallelLoop {
       this.#waitsForSlot = false
       this.#grantedSlots++
       // The loop may be over by now: then nobody else would pass it on.
-      if (this.#queue.isDropped) this.#giveSlot()
+      if (this.#queue.isDropped) this.#giveSlots()
       else this.#queue.arrived.raise()
     })
     return false
   }
 
-  #giveSlot(): void {
-    this.#grantedSlots--
-    this.#services.slots.give()
+  #giveSlots(): void {
+    for (; this.#grantedSlots > 0; this.#grantedSlots--) this.#services.slots.give()
   }
 
   async #pause(pause: Pause): Promise<void> {

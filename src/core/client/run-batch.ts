@@ -60,6 +60,10 @@ function needsStoredStart(queue: OwnedQueue, { attempts, handler }: ConsumeServi
 }
 
 async function runStored(queue: OwnedQueue, services: ConsumeServices, batch: Batch): Promise<BatchEnd> {
+  // Where order is kept, what is done with is stored in front of what starts behind it: as a rule in one transaction.
+  const isInOrder = queue.position.ahead === undefined
+  const inFront = isInOrder ? services.offsets.beginFlush(queue.position) : undefined
+  if (inFront) await inFront
   const isBegun = (await services.attempts?.start(queue.fence, batch.map(positionOf))) ?? true
   if (!isBegun) {
     services.lockLost(queue, false)
@@ -101,8 +105,15 @@ function run(
   const watch = new WatchedRun(queue, services, batch, attempts)
   const ended = runHandler(queue, services, watch.messages, attempts)
   const ran = { batch, attempts, isStored }
-  if (ended instanceof Promise) return ended.then((result) => finish(queue, services, ran, watch, result))
-  return finish(queue, services, ran, watch, ended)
+  if (!(ended instanceof Promise)) return finish(queue, services, ran, watch, ended)
+  if (Number.isFinite(services.consumeTimeoutMs)) {
+    queue.startedAt.set(batch, services.broker.runtime.monotonic())
+  }
+  return ended.then((result) => {
+    // From here on its answer settles it, however long that takes to store.
+    queue.startedAt.delete(batch)
+    return finish(queue, services, ran, watch, result)
+  })
 }
 
 function finish(
@@ -129,7 +140,10 @@ function settleRun(
   { outcome, error, fatal, each }: HandlerRun,
 ): BatchEnd | Promise<BatchEnd> {
   // It ran out of time and was sent back: what its handler says now comes too late.
-  if (queue.expired.delete(ran.batch)) return { kind: 'passed' }
+  if (queue.expired.delete(ran.batch)) {
+    if (fatal !== undefined) services.fail(fatal)
+    return { kind: 'passed' }
+  }
   // Where order is kept a batch is one unit.
   if (each && services.policy.mode === 'concurrent') return settleEach(queue, services, ran, each, fatal)
   if (outcome.kind === 'failed' || outcome.kind === 'rejected') services.counters.failed++

@@ -1,4 +1,4 @@
-import { retryDelayMs } from '../model/delay.ts'
+import { delayLevelMs, retryDelayMs } from '../model/delay.ts'
 import type { ConsumeMode, MessageModel } from '../model/group.ts'
 import { CONCURRENT_RECONSUME_TIMES_MAX, SUSPEND_MS_MAX, SUSPEND_MS_MIN } from '../model/limits.ts'
 
@@ -94,6 +94,14 @@ export function mayStart(attempts: number, policy: ConsumePolicy): 'run' | Settl
   return isExhausted(attempts, policy) ? exhausted(policy) : 'run'
 }
 
+/**
+ * The delay in the retry topic of a message that ran out of time: where nothing else was asked for, RocketMQ's, which
+ * is level 3 whatever the attempt.
+ */
+export function expiredDelayMs(attempts: number, policy: ConsumePolicy): number {
+  return policy.suspendMs === null ? delayLevelMs(EXPIRED_DELAY_LEVEL) : backOff(attempts, policy)
+}
+
 /** The further tries that a policy allows; Infinity for no bound. */
 export function reconsumeTimesMax({ maxReconsumeTimes, mode }: ConsumePolicy): number {
   if (maxReconsumeTimes >= 0) return maxReconsumeTimes
@@ -130,3 +138,5 @@ function backOff(attempts: number, { suspendMs, suspendMaxMs }: ConsumePolicy): 
   // 2^20 suspend times are beyond any cap: the exponent is bounded so that it stays a number.
   return Math.min(suspendMaxMs, (suspendMs ?? 0) * 2 ** Math.min(attempts - 1, 20))
 }
+
+const EXPIRED_DELAY_LEVEL = 3

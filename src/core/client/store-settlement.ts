@@ -21,7 +21,8 @@ export async function storeSettlement(
   const { batch, attempts, error } = settled
   switch (settlement.kind) {
     case 'commit':
-      return storeCommit(queue, services, settled)
+      // Of live messages it rides with the offsets: see `applySettlement`.
+      return fenced(queue, await services.redelivery?.complete(queue.fence, deadLetterIds(batch)))
     case 'hold':
     case 'drop':
     case 'rollback':
@@ -58,22 +59,6 @@ export async function storeSettlement(
       if (!settled.isStored) return fenced(queue, undefined)
       return fenced(queue, await services.attempts?.release(queue.fence, batch.map(positionOf)))
   }
-}
-
-/** A commit behind a stored start: the attempt must not stay on the record of a message that is done with. */
-async function storeCommit(
-  queue: OwnedQueue,
-  { offsets, redelivery }: ConsumeServices,
-  settled: Settled,
-): Promise<Stored> {
-  const replayed = deadLetterIds(settled.batch)
-  if (replayed.length > 0) return fenced(queue, await redelivery?.complete(queue.fence, replayed))
-  const commitTo = commitsTo(queue, settled)
-  // Elsewhere the flush that follows stores it, with what the other runs came to.
-  if (commitTo === null) return fenced(queue, undefined)
-  offsets.update(queue.position, commitTo)
-  await offsets.flush()
-  return fenced(queue, undefined)
 }
 
 /** Where the committed offset goes when the batch is done with; `null` where earlier messages may still run. */

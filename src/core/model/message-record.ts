@@ -55,9 +55,38 @@ export function toRecord(message: MessageExt): MessageRecord {
   }
 }
 
-/** The record as one line of NDJSON, without the newline. */
+/**
+ * The record as one line of NDJSON, without the newline: the JSON of `toRecord`, field by field. A piped handler gets
+ * one for each message, and `JSON.stringify` of the object takes twice as long.
+ */
 export function recordLine(message: MessageExt): string {
-  return JSON.stringify(toRecord(message))
+  const { key, keys, redelivery } = message
+  const bytes = bufferOf(message.body)
+  const quotedKey = key === null ? 'null' : quoted(key)
+  const isOnlyKey = keys.length === 1 && keys[0] === key
+  return (
+    `{"msgId":${quoted(message.msgId)},"topic":${quoted(message.topic)},` +
+    (message.brokerName === EMBEDDED_BROKER_NAME ? '' : `"brokerName":${quoted(message.brokerName)},`) +
+    `"queueId":${message.queueId},"queueOffset":${message.queueOffset},"key":${quotedKey},` +
+    `"keys":${isOnlyKey ? `[${quotedKey}]` : JSON.stringify(keys)},` +
+    `"tags":${message.tags === null ? 'null' : quoted(message.tags)},` +
+    `"reconsumeTimes":${message.reconsumeTimes},"bornTimestamp":"${isoTimestamp(message.bornTimestamp)}",` +
+    `"storeTimestamp":"${isoTimestamp(message.storeTimestamp)}",` +
+    `"properties":${JSON.stringify(message.properties)},` +
+    (redelivery === undefined ? '' : `"replay":${redelivery.replay},`) +
+    // As in `toRecord`.
+    (isUtf8(bytes)
+      ? `"body":${quoted(bytes.toString('utf8'))}`
+      : `"bodyBase64":"${bytes.toString('base64')}"`) +
+    `,"bodySize":${bytes.length}}`
+  )
+}
+
+/** All that JSON may have to write in another way: quote, backslash, control characters, surrogates. */
+const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
+
+function quoted(text: string): string {
+  return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 
 /** Up to the seconds, of the stamp that was written last: stamps come in runs, and a date is costly to write. */

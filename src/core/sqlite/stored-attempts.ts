@@ -22,7 +22,14 @@ export class StoredAttempts implements AttemptStore {
 
   start(fence: Fence, positions: readonly AttemptPosition[]): Promise<boolean> {
     return this.#fenced(fence, ({ groupId, queueRow }) => {
-      for (const { offset, replay } of positions) this.#attempts.start(groupId, queueRow, offset, replay)
+      const isBatch = positions.length > 1 && positions.every(({ replay }) => replay === 0)
+      if (isBatch)
+        this.#attempts.startLive(
+          groupId,
+          queueRow,
+          positions.map(({ offset }) => offset),
+        )
+      else for (const { offset, replay } of positions) this.#attempts.start(groupId, queueRow, offset, replay)
     })
   }
 

@@ -1,18 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { cleanEnv, LIBRARY, startRmq } from '../../helpers/rmq.ts'
+import { Kills } from './kills.ts'
 import type { HandlerPlan } from './plan.ts'
 
 const COMPLAINTS_MAX = 4000
-
-/** One kill. */
-export interface Kill {
-  readonly pid: number
-  /** Wall clock in milliseconds, just before. */
-  readonly at: number
-}
+const UNTIL_MS = 60_000
+const LOOK_MS = 100
 
 interface Member {
   readonly child: ChildProcess
@@ -22,7 +19,7 @@ interface Member {
 
 /** The members of a group as processes, each at a post that is taken by a new one when it is killed. */
 export class Crew {
-  readonly kills: Kill[] = []
+  readonly kills = new Kills()
   /** Of members that ended unasked, or did not end well. */
   readonly problems: string[] = []
   readonly #posts: readonly (() => ChildProcess)[]
@@ -46,15 +43,21 @@ export class Crew {
   /** kill -9, and another one takes its post at once. */
   async kill(post: number): Promise<void> {
     const member = this.#members[post] as Member
-    this.kills.push({ pid: member.child.pid as number, at: Date.now() })
+    this.kills.killed(member.child.pid as number)
     member.child.kill('SIGKILL')
     await member.exited
     this.#members[post] = this.#begin(this.#posts[post] as () => ChildProcess)
   }
 
-  /** What its members said last, for a failure's message. */
-  get complaints(): string {
-    return this.#members.map(({ complaints }) => complaints).join('\n')
+  /** Waits until it is so, while all members do well. */
+  async until(isSo: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + UNTIL_MS
+    while (!(await isSo())) {
+      const said = () => this.#members.map(({ complaints }) => complaints).join('\n')
+      if (this.problems.length > 0) throw new Error(this.problems.join('\n'))
+      if (Date.now() > deadline) throw new Error(`it did not come to that in ${UNTIL_MS} ms: ${said()}`)
+      await sleep(LOOK_MS)
+    }
   }
 
   /** Asks all to end, and waits for it. */
@@ -71,6 +74,7 @@ export class Crew {
   #begin(start: () => ChildProcess): Member {
     const child = start()
     const member: Member = { child, exited: once(child, 'exit'), complaints: '' }
+    this.kills.began(child.pid as number)
     child.stdout?.resume()
     child.stderr?.on('data', (chunk) => {
       member.complaints = (member.complaints + chunk).slice(-COMPLAINTS_MAX)

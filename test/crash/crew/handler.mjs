@@ -4,12 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /**
  * A handler whose answers follow from a seed, the number in the message's body and the attempt: see `HandlerPlan`. It
  * notes its starts and ends in a log that all handlers of a test append to, so its lines stand in the order in which
- * things happened. An end is noted before it is told.
+ * things happened. An end is noted before it is told. `owner` is the pid of the consumer.
  */
-export function planned({ log, seed, failPercent, rejectPercent, slowPercent, slowMs, workMs, stuck }) {
+export function planned(plan, owner) {
+  const { log, seed, failPercent, rejectPercent, slowPercent, slowMs, workMs, stuck } = plan
   const file = openSync(log, 'a')
+  const run = `${process.pid} ${owner}`
   return async ({ n, key, attempt }) => {
-    const note = (what) => writeSync(file, `${what} ${process.pid} ${n} ${key} ${attempt} ${Date.now()}\n`)
+    const note = (what) => writeSync(file, `${what} ${run} ${n} ${key} ${attempt} ${Date.now()}\n`)
     note('start')
     const fate = chance(seed, n, attempt)
     const isSlow = fate >= 100 - slowPercent
@@ -28,5 +30,6 @@ export function planned({ log, seed, failPercent, rejectPercent, slowPercent, sl
 
 /** 0 to 99. The handler in sh computes the same. */
 function chance(seed, n, attempt) {
-  return (n * 7919 + attempt * 104729 + seed * 1299709) % 100
+  const x = (n * 7919 + attempt * 5003 + seed * 31) % 10007
+  return (x ** 3 % 10007) % 100
 }

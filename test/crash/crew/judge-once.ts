@@ -1,5 +1,5 @@
 import type { DeadLetter } from '../../../src/core/index.ts'
-import type { Kill } from './crew.ts'
+import type { Kills } from './kills.ts'
 import type { RunNote } from './run-log.ts'
 import { isDone, type Sample } from './samples.ts'
 import type { Sent } from './sent.ts'
@@ -9,27 +9,30 @@ export interface OnceCase {
   readonly sent: Sent['places']
   readonly notes: readonly RunNote[]
   readonly deadLetters: readonly DeadLetter[]
-  readonly kills: readonly Kill[]
+  readonly kills: Kills
   readonly samples: readonly Sample[]
   readonly maxReconsumeTimes: number
-  readonly consumeTimeoutMs: number
 }
 
 /**
  * What is wrong: each message has succeeded, or is exactly one dead letter; a dead one was not given to a handler any
- * more, and had a reason to die; an attempt is made again only behind a kill; no offset has passed a message that
- * nobody was done with.
+ * more, and had a reason to die; an attempt is made again only when its consumer was killed; no offset has passed a
+ * message that was still in work.
  */
 export function judgeOnce(seen: OnceCase): string[] {
   const notesOf = groupBy(seen.notes, ({ n }) => n)
   const deadOf = groupBy(seen.deadLetters, ({ message }) => Number(Buffer.from(message.body).toString()))
-  const each = seen.sent.flatMap(({ n }) => {
-    const notes = notesOf.get(n) ?? []
-    const dead = deadOf.get(n) ?? []
-    const problems = [...judgeEnd(notes, dead, seen), ...judgeRepeats(notes, seen.kills)]
-    return problems.map((problem) => `message ${n}: ${problem}`)
+  const placeOf = new Map(seen.notes.map((note, place) => [note, place]))
+  return seen.sent.flatMap((message) => {
+    const notes = notesOf.get(message.n) ?? []
+    const dead = deadOf.get(message.n) ?? []
+    const problems = [
+      ...judgeEnd(notes, dead, seen),
+      ...judgeRepeats(notes, seen.kills),
+      ...judgeOffset(message, notes, placeOf, seen),
+    ]
+    return problems.map((problem) => `message ${message.n}: ${problem}; ${JSON.stringify(notes)}`)
   })
-  return [...each, ...judgeOffsets(seen, notesOf)]
 }
 
 function judgeEnd(
@@ -39,51 +42,54 @@ function judgeEnd(
 ): string[] {
   const [letter] = dead
   if (letter === undefined) {
-    return notes.some(({ what }) => what === 'success') ? [] : ['is no dead letter, and never succeeded']
+    return notes.some(({ what }) => what === 'success') ? [] : ['it is no dead letter, and never succeeded']
   }
   const problems: string[] = []
-  if (dead.length > 1) problems.push(`is ${dead.length} dead letters`)
+  if (dead.length > 1) problems.push(`it is ${dead.length} dead letters`)
   const { attempts, deadLetteredAt, lastError } = letter
   const isRejected = notes.some(({ what }) => what === 'dead-letter')
-  if (!isRejected && attempts !== maxReconsumeTimes + 1)
-    problems.push(`died of ${attempts} attempts: ${lastError}`)
+  if (!isRejected && attempts !== maxReconsumeTimes + 1) {
+    problems.push(`it died of ${attempts} attempts: ${lastError}`)
+  }
   const late = notes.find(({ what, at }) => what === 'start' && at > deadLetteredAt)
-  if (late)
-    problems.push(`was started ${late.at - deadLetteredAt} ms after its death (attempt ${late.attempt})`)
+  if (late) problems.push(`attempt ${late.attempt} began ${late.at - deadLetteredAt} ms after its death`)
   return problems
 }
 
-function judgeRepeats(notes: readonly RunNote[], kills: readonly Kill[]): string[] {
+function judgeRepeats(notes: readonly RunNote[], kills: Kills): string[] {
   const starts = notes.filter(({ what }) => what === 'start')
   return starts.flatMap((start, i) => {
     const before = starts.slice(0, i).findLast(({ attempt }) => attempt === start.attempt)
-    if (!before || kills.some(({ at }) => at >= before.at - CLOCK_MS && at <= start.at)) return []
-    return [`attempt ${start.attempt} began twice, with no kill in between`]
+    if (!before || kills.between(before, start)) return []
+    return [`attempt ${start.attempt} began twice, although its consumer was not killed`]
   })
 }
 
-/** Wall clocks are read a moment before what they stand for. */
-const CLOCK_MS = 50
-
-function judgeOffsets(
-  { samples, sent, notes, consumeTimeoutMs }: OnceCase,
-  notesOf: ReadonlyMap<number, readonly RunNote[]>,
+function judgeOffset(
+  { queueId, offset }: Sent['places'][number],
+  notes: readonly RunNote[],
+  placeOf: ReadonlyMap<RunNote, number>,
+  { samples, kills }: OnceCase,
 ): string[] {
-  const places = new Map(notes.map((note, place) => [note, place]))
-  return sent.flatMap(({ n, queueId, offset }) => {
-    const own = notesOf.get(n) ?? []
-    const end = own.find(({ what }) => what !== 'start')
-    const endPlace = end ? (places.get(end) ?? 0) : Number.POSITIVE_INFINITY
-    const timesOutAt = (own[0]?.at ?? Number.POSITIVE_INFINITY) + consumeTimeoutMs
-    const passed = samples.find(
-      (sample) =>
-        isDone(sample, queueId, offset) &&
-        endPlace >= sample.notes &&
-        !sample.dead.has(n) &&
-        sample.at < timesOutAt - CLOCK_MS,
-    )
-    return passed ? [`message ${n} was passed before anybody was done with it` + JSON.stringify({queueId,offset,own,at:passed.at,q:passed.offsets.find(q=>q.mq.queueId===queueId),endPlace,notes:passed.notes})] : []
+  const [{ n } = { n: -1 }] = notes
+  const leftAt = placeOf.get(leavesBy(notes, kills) as RunNote) ?? Number.POSITIVE_INFINITY
+  const passed = samples.some(
+    (sample) => isDone(sample, queueId, offset) && leftAt >= sample.notes && !sample.dead.has(n),
+  )
+  return passed ? ['it was passed while it was in work'] : []
+}
+
+/**
+ * The note that shows that a message has left its queue: a handler's answer, or the start of a run that ran out of
+ * time and was sent back, as the next attempt shows.
+ */
+function leavesBy(notes: readonly RunNote[], kills: Kills): RunNote | undefined {
+  const starts = notes.filter(({ what }) => what === 'start')
+  const sentBack = starts.find((start, i) => {
+    const next = starts[i + 1]
+    return next && next.attempt > start.attempt && !kills.between(start, next)
   })
+  return notes.find((note) => note.what !== 'start' || note === sentBack)
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => number): Map<number, T[]> {

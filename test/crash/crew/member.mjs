@@ -8,7 +8,7 @@ const { ConcurrentConsumer, OrderlyConsumer, openBroker } = await import(pathToF
 const stop = new AbortController()
 process.on('SIGTERM', () => stop.abort())
 
-const handle = planned(JSON.parse(plan))
+const handle = planned(JSON.parse(plan), process.pid)
 const broker = await openBroker({ db })
 const Consumer = mode === 'orderly' ? OrderlyConsumer : ConcurrentConsumer
 const consumer = new Consumer(broker, { group: 'g', topics: ['t'], ...JSON.parse(options) })

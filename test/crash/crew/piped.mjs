@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { planned } from './handler.mjs'
 
 /** The same handler behind `--pipe`. What it has in work when its consumer dies it takes to its end. */
-const handle = planned(JSON.parse(process.argv[2] ?? '{}'))
+const handle = planned(JSON.parse(process.argv[2] ?? '{}'), process.ppid)
 process.stdout.on('error', () => {})
 
 for await (const line of createInterface({ input: process.stdin })) {

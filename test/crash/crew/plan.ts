@@ -34,10 +34,11 @@ function script({ log, seed, failPercent, rejectPercent, slowPercent, slowMs, wo
   return `
 IFS= read -r n || :
 attempt=$((RMQ_RECONSUME_TIMES + 1))
-note() { printf '%s\\n' "$1 $$ $n $RMQ_KEY $attempt $(date +%s%3N)" >> '${log}'; }
+note() { printf '%s\\n' "$1 $$ $PPID $n $RMQ_KEY $attempt $(date +%s%3N)" >> '${log}'; }
 say() { note "$1"; [ "$1" = success ] || echo "no ($attempt)" >&2; exit "$2"; }
 note start
-fate=$(( (n * 7919 + attempt * 104729 + ${seed} * 1299709) % 100 ))
+x=$(( (n * 7919 + attempt * 5003 + ${seed} * 31) % 10007 ))
+fate=$(( x * x * x % 10007 % 100 ))
 if [ $fate -ge ${100 - slowPercent} ]; then sleep ${slowMs / 1000}; else sleep ${workMs / 1000}; fi
 if [ "$RMQ_KEY" = '${stuck?.key ?? '-'}' ]; then
   [ -e '${stuck?.file ?? ''}' ] && say retry 1

@@ -5,6 +5,8 @@ export interface RunNote {
   readonly what: 'start' | 'success' | 'retry' | 'dead-letter'
   /** Of the process in which the handler runs. */
   readonly pid: number
+  /** Of the consumer that started the run. */
+  readonly owner: number
   /** The number in the message's body. */
   readonly n: number
   readonly key: string
@@ -42,10 +44,11 @@ export class RunLog {
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop() ?? ''
     for (const line of lines) {
-      const [what, pid, n, key = '', attempt, at] = line.split(' ')
+      const [what, pid, owner, n, key = '', attempt, at] = line.split(' ')
       this.notes.push({
         what: what as RunNote['what'],
         pid: Number(pid),
+        owner: Number(owner),
         n: Number(n),
         key,
         attempt: Number(attempt),

@@ -23,6 +23,7 @@ export class Attempts {
   readonly #live: Database.Statement<[number, number, number, number], [number, number]>
   readonly #firstFailed: Database.Statement<[number, number, number], AttemptRow>
   readonly #start: Database.Statement<[number, number, number, number]>
+  readonly #startLive: Database.Statement<[number, number, string]>
   readonly #fail: Database.Statement<Record<string, number | string | null>>
   readonly #release: Database.Statement<[number, number, number, number]>
   readonly #dropUncounted: Database.Statement<[number, number, number, number]>
@@ -45,6 +46,12 @@ export class Attempts {
     )
     this.#start = db.prepare(
       `insert into attempt (group_id, queue_id, offset, replay, attempts, running) values (?, ?, ?, ?, 1, 1)
+       on conflict do update set attempts = attempts + 1, running = 1`,
+    )
+    // `where true` tells SQLite that `on conflict` belongs to the insert and not to a join.
+    this.#startLive = db.prepare(
+      `insert into attempt (group_id, queue_id, offset, replay, attempts, running)
+       select ?, ?, value, 0, 1, 1 from json_each(?) where true
        on conflict do update set attempts = attempts + 1, running = 1`,
     )
     this.#fail = db.prepare(
@@ -85,6 +92,11 @@ export class Attempts {
   /** One more. A row that a dead owner left running was counted when it started. */
   start(groupId: number, queueRow: number, offset: number, replay: number): void {
     this.#start.run(groupId, queueRow, offset, replay)
+  }
+
+  /** One more for live messages: a batch takes two thirds of the time of as many single ones. */
+  startLive(groupId: number, queueRow: number, offsets: readonly number[]): void {
+    this.#startLive.run(groupId, queueRow, JSON.stringify(offsets))
   }
 
   fail(
