@@ -227,6 +227,7 @@ export default class Consume extends BaseCommand<typeof Consume> {
       say: before((text) => this.say(text)),
       caution: before((text) => this.caution(text)),
       now: () => systemRuntime.monotonic(),
+      holds: (this.flags['per-key'] ?? 1) > 1 ? 'key' : 'queue',
       spread: this.flags.orderly && configs.some((config) => (config?.queues ?? 0) > 1),
     })
   }

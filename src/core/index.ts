@@ -126,10 +126,12 @@ export {
   checkAssertion,
   parseAssertion,
 } from './ops/bench/assertion.ts'
+export { BACKLOG_METRIC_NAMES, benchBacklog } from './ops/bench/bench-backlog.ts'
 export { benchConsume, CONSUME_METRIC_NAMES, measureHere } from './ops/bench/bench-consume.ts'
 export { benchE2e, E2E_METRIC_NAMES } from './ops/bench/bench-e2e.ts'
 export { benchFair } from './ops/bench/bench-fair.ts'
 export { benchSend, sendMetricNames } from './ops/bench/bench-send.ts'
+export { BENCH_TAG, type ConsumePlan, PLAIN_PLAN } from './ops/bench/consume-plan.ts'
 export { ConsumerRole, type Join } from './ops/bench/consumer-role.ts'
 export { measureTeam } from './ops/bench/consumer-team.ts'
 export type {

@@ -7,6 +7,7 @@ export type WorkerMessage = { readonly value: unknown } | { readonly failure: st
 
 /** How long a worker may take to close its files. */
 const GOODBYE_MS = 2_000
+const THAW_AGAIN_MS = 20
 
 /** The worker processes of one benchmark: the same program again, talking over Node's own channel. */
 export class BenchProcesses {
@@ -26,7 +27,8 @@ export class BenchProcesses {
     this.#children.push(child)
     await answerTo(child, spec)
     // Node's types know no function that returns another promise for each order.
-    return { order: (order: WorkerOrder) => answerTo(child, order) } as BenchWorker
+    const order = ((one: WorkerOrder) => answerTo(child, one)) as BenchWorker['order']
+    return { order, thaw: () => thaw(child) }
   }
 
   startTeam(spec: Omit<WorkerSpec, 'index'>, size: number): Promise<BenchWorker[]> {
@@ -40,9 +42,22 @@ export class BenchProcesses {
   }
 }
 
+/** It may come to its stop only now, behind its answer: told again until it answers something. */
+async function thaw(child: ChildProcess): Promise<void> {
+  child.kill('SIGCONT')
+  const again = setInterval(() => child.kill('SIGCONT'), THAW_AGAIN_MS)
+  try {
+    await answerTo(child, { do: 'memory' })
+  } finally {
+    clearInterval(again)
+  }
+}
+
 async function letGo(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
+  // A frozen one would hear of nothing.
+  child.kill('SIGCONT')
   if (child.connected) child.disconnect()
   const kill = setTimeout(() => child.kill('SIGKILL'), GOODBYE_MS)
   await gone

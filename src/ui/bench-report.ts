@@ -24,7 +24,9 @@ function settingsLine({ kind, settings }: BenchReport): string {
 }
 
 function columns(report: BenchReport, forPeople: boolean): readonly Column<BenchRow>[] {
-  const unit = report.rows[0]?.unit ?? 'msg/s'
+  const units = new Set(report.rows.map(({ unit }) => unit))
+  // One unit stands in the headers; several stand with their figures.
+  const unit = units.size > 1 ? '' : ` ${report.rows[0]?.unit ?? 'msg/s'}`
   const right = (header: string, value: (row: BenchRow) => number): Column<BenchRow> => {
     if (!forPeople) return { header, value: (row) => rounded(value(row)) }
     const texts = report.rows.map((row) => figure(value(row)))
@@ -33,8 +35,9 @@ function columns(report: BenchReport, forPeople: boolean): readonly Column<Bench
   }
   return [
     { header: 'WORK', value: ({ work }) => work },
-    right(`RMQ ${unit}`, ({ ours }) => ours),
-    right(`RAW ${unit}`, ({ raw }) => raw),
+    right(`RMQ${unit}`, ({ ours }) => ours),
+    right(`RAW${unit}`, ({ raw }) => raw),
+    ...(units.size > 1 ? [{ header: 'UNIT', value: (row: BenchRow) => row.unit }] : []),
     right('RATIO', ({ ratio }) => ratio),
     ...(report.rows.some(({ fair }) => fair !== null)
       ? [right('FAIR', ({ fair }) => fair ?? Number.NaN)]

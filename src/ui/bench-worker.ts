@@ -3,9 +3,9 @@ import {
   type BenchProducer,
   ConsumerRole,
   type Join,
-  OrderlyConsumer,
   openBaseline,
   openBroker,
+  PLAIN_PLAN,
   Producer,
   ProducerRole,
   queueOf,
@@ -15,6 +15,7 @@ import {
   type WorkerOrder,
   type WorkerSpec,
 } from '../core/index.ts'
+import { consumeByPlan } from './bench-consumer.ts'
 import type { WorkerMessage } from './bench-processes.ts'
 
 /** Serves the orders of the process that forked this one, until that one disconnects or dies. */
@@ -32,11 +33,24 @@ export async function serveBench(): Promise<void> {
   if (first === undefined) return
   const worker = await openWorker(first[0] as WorkerSpec)
   try {
-    process.on('message', (order: WorkerOrder) => void answer(() => worker.handle(order)))
+    process.on('message', (order: WorkerOrder) => void answer(() => obey(order, worker)))
     await answer(async () => null)
     await gone
   } finally {
     await worker.close()
+  }
+}
+
+async function obey(order: WorkerOrder, worker: Worker): Promise<unknown> {
+  switch (order.do) {
+    case 'memory':
+      return process.resourceUsage().maxRSS * 1024
+    case 'freeze':
+      // From here, not from outside: a transaction is never open between two turns, and would lock everybody out.
+      setImmediate(() => process.kill(process.pid, 'SIGSTOP'))
+      return null
+    default:
+      return worker.handle(order)
   }
 }
 
@@ -81,19 +95,18 @@ async function openWorker(spec: WorkerSpec): Promise<Worker> {
   }
 }
 
-async function openOurs({ path, settings }: WorkerSpec): Promise<Side> {
+async function openOurs({ path, settings, plan = PLAIN_PLAN }: WorkerSpec): Promise<Side> {
   const broker = await openBroker({ db: path, durability: settings.durability })
   return {
     producer: new Producer(broker, {}),
     join: (group, onBody) => {
       const stop = new AbortController()
-      const consumer = new OrderlyConsumer(broker, { group, topics: [settings.topic] })
-      const ended = consumer.start(
-        (messages) => {
-          for (const { body } of messages) onBody(body)
-        },
-        { signal: stop.signal },
-      )
+      const ended = consumeByPlan(broker, plan, {
+        group,
+        topic: settings.topic,
+        onMessage: ({ body }) => onBody(body),
+        signal: stop.signal,
+      })
       return {
         leave: async () => {
           stop.abort()

@@ -23,6 +23,7 @@ export const queueStatsColumns: readonly Column<QueueStats>[] = [
   { header: 'MIN', value: (queue) => queue.minOffset },
   { header: 'MAX', value: (queue) => queue.maxOffset },
   { header: 'MESSAGES', value: (queue) => queue.maxOffset - queue.minOffset },
+  { header: 'SCHEDULED', value: (queue) => queue.scheduled },
 ]
 
 export const progressColumns: readonly Column<GroupProgress>[] = [

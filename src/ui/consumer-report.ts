@@ -20,6 +20,8 @@ export interface ConsumerReportOptions {
   readonly note: (text: string) => void
   /** There are several queues: messages without a key are in no order across them. */
   readonly spread: boolean
+  /** What a message that fails in order holds: its whole queue, or its key. */
+  readonly holds: 'queue' | 'key'
 }
 
 /** The same trouble is told again only after this time. */
@@ -71,7 +73,7 @@ export class ConsumerReport {
         break
       case 'blocked':
         this.#options.caution(
-          `${nameOf(event.message)} failed ${attemptsOf(event.attempts)} and blocks its queue until a person helps: ` +
+          `${nameOf(event.message)} failed ${attemptsOf(event.attempts)} and blocks its ${this.#options.holds} until a person helps: ` +
             `${reasonOf(event.error)} (rmq groups describe ${this.#options.group})`,
         )
         break
@@ -141,7 +143,8 @@ export class ConsumerReport {
     if (maxReconsumeTimes === null && !this.#unlimitedTold) {
       this.#unlimitedTold = true
       this.#options.caution(
-        'a failing message holds its queue for ever: retries are unlimited (--max-reconsume N gives them an end)',
+        `a failing message holds its ${this.#options.holds} for ever: ` +
+          'retries are unlimited (--max-reconsume N gives them an end)',
       )
     }
     if (!this.#isNews(`retry ${message.msgId}`)) return

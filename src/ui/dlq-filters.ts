@@ -47,6 +47,12 @@ export function dlqFilter(flags: DlqFilterValues): DeadLetterFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
 }
 
+/** Without a filter there are none at all. `group` is absent where all of them were looked at. */
+export function noDeadLetters(filter: DeadLetterFilter, group?: string): string {
+  const what = Object.keys(filter).length > 0 ? 'such dead letters' : 'dead letters'
+  return group === undefined ? `no group has ${what}` : `group ${group} has no ${what}`
+}
+
 /** The states behind the word of `--state`. */
 export function dlqStates(state: (typeof STATES)[number] | undefined): {
   readonly states?: readonly DeadLetterState[]

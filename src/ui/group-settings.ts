@@ -90,6 +90,8 @@ function settings({ maxReconsumeTimes, suspendMs, consumeEnable, trace }: GroupC
   return { maxReconsume: maxReconsumeTimes, suspendMs, consumeEnable, trace }
 }
 
+/** -1 is called as `groups describe` calls it while nobody says what it means: the mode of the members does. */
 function settingCell(setting: string, value: number | boolean): Cell {
+  if (setting === 'maxReconsume' && value === -1) return 'default'
   return setting === 'suspendMs' ? formatDuration(Number(value)) : value
 }

@@ -28,7 +28,7 @@ it('creates a group with the settings that were said', async () => {
   const plain = await one.run(['group', 'create', 'h'])
   expect(rows(plain.stdout)).toEqual([
     ['group', 'h'],
-    ['max reconsume', '-1'],
+    ['max reconsume', 'default'],
     ['suspend', '1s'],
     ['consume enabled', 'true'],
     ['trace', 'false'],
@@ -56,7 +56,7 @@ it('refuses bad names and settings, and creates nothing', async () => {
     [['create', 'g', '--suspend', '2d'], 2, /0 to 86400000/],
     [['create', 'g', '--trace', '--no-trace'], 2, /no-trace/],
     [['create', 'g', '--consume-enable', '--no-consume-enable'], 2, /consume-enable/],
-    [['create'], 2, /name/],
+    [['create'], 2, /NAME is missing/],
   ])
   expect(await json(one.run(['groups', 'list', '--json']))).toEqual({ groups: [] })
 })
@@ -67,7 +67,7 @@ it('alters what was said, after a look at it', async () => {
   const alter = ['groups', 'alter', 'g', '--max-reconsume', '3', '--trace']
   const dry = await one.run([...alter, '--dry-run'])
   expect(rows(dry.stdout)).toEqual([
-    ['max reconsume', '-1', '3'],
+    ['max reconsume', 'default', '3'],
     ['trace', 'false', 'true'],
   ])
   await refuses(one, [[alter.slice(1), 2, /--yes/]])

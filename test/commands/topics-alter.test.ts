@@ -109,14 +109,14 @@ describe('a topic whose number of queues was changed', () => {
     await run(['send', 't', 'late', '--key', 'a'])
     const described = await json(run(['topics', 'describe', 't', '--json']))
     expect(described.queueStats).toEqual([
-      { queueId: 0, minOffset: 0, maxOffset: 3, dropped: false },
-      { queueId: 1, minOffset: 0, maxOffset: 2, dropped: true },
+      { queueId: 0, minOffset: 0, maxOffset: 3, scheduled: 0, dropped: false },
+      { queueId: 1, minOffset: 0, maxOffset: 2, scheduled: 0, dropped: true },
     ])
     const { barrier } = described
     expect(barrier).toMatchObject({ fromQueues: 2, toQueues: 1, later: 0, heldUpBy: [{ group: 'g' }] })
     const text = await run(['topics', 'describe', 't'])
     expect(text.stdout).toContain('barrier\t2 to 1 queues, holds 1 group\n')
-    expect(text.stdout).toContain('1\t0\t2\t2\tdropped\n')
+    expect(text.stdout).toContain('1\t0\t2\t2\t0\tdropped\n')
     for (const { queueId, committedOffset, offset } of barrier.heldUpBy[0].queues) {
       expect(text.stdout).toContain(`g\t${queueId}\t${committedOffset}\t${offset}\n`)
     }
@@ -135,13 +135,16 @@ describe('topics delete', () => {
     const { run } = await withKeys()
     await run(['consume', 't', '-g', 'g', '--orderly', '-c', '1'])
     const dry = await json(run(['topics', 'delete', 't', '--dry-run', '--json']))
-    expect(dry).toEqual({ topic: 't', queues: 2, messages: 4, groups: ['g'], dryRun: true })
+    expect(dry).toEqual({ topic: 't', queues: 2, messages: 4, scheduled: 0, groups: ['g'], dryRun: true })
     expect((await run(['topics', 'delete', 't'])).status).toBe(2)
     const wrong = await run(['topics', 'delete', 't', '--confirm', 'u'])
     expect(wrong.status).toBe(2)
     expect((await run(['topics', 'describe', 't'])).status).toBe(0)
     const deleted = await run(['topics', 'delete', 't', '--confirm', 't'])
-    expect(deleted).toMatchObject({ status: 0, stdout: 'topic\tt\nqueues\t2\nmessages\t4\ngroups\tg\n' })
+    expect(deleted).toMatchObject({
+      status: 0,
+      stdout: 'topic\tt\nqueues\t2\nmessages\t4\nscheduled\t0\ngroups\tg\n',
+    })
     expect(deleted.stderr).toContain('deleted topic t with 4 messages in 2 queues and the offsets of 1 group')
     expect((await run(['topics', 'describe', 't'])).status).toBe(3)
     expect((await run(['topics', 'delete', 't', '--confirm', 't'])).status).toBe(3)

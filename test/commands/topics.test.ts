@@ -80,7 +80,35 @@ it('describes a topic and its queues', async () => {
     barrier: null,
   })
   const text = await rmq(['topics', 'describe', 'orders'], { db })
-  expect(text.stdout.split('\n').slice(-3)).toEqual(['0\t0\t0\t0\tlive', '1\t0\t2\t2\tlive', ''])
+  expect(text.stdout.split('\n').slice(-3)).toEqual(['0\t0\t0\t0\t0\tlive', '1\t0\t2\t2\t0\tlive', ''])
+})
+
+it('tells of delayed messages, queue by queue, and of those that go when it is deleted', async () => {
+  const db = tempDb()
+  const run = (...args: string[]) => rmq(args, { db })
+  await seed(db, 'orders', 3, [
+    { body: 'a', queueId: 2 },
+    { body: 'b', queueId: 2, delayMs: 3_600_000 },
+    { body: 'c', queueId: 2, delayMs: 3_600_000 },
+    { body: 'd', queueId: 1, delayMs: 3_600_000 },
+  ])
+  const text = await run('topics', 'describe', 'orders')
+  const rows = ['0\t0\t0\t0\t0\tlive', '1\t0\t0\t0\t1\tlive', '2\t0\t1\t1\t2\tlive', '']
+  expect(text.stdout.split('\n').slice(-4)).toEqual(rows)
+  // A dropped queue stays while messages that were sent to it are still to come.
+  await run('topics', 'alter', 'orders', '--queues', '1', '-y')
+  const { queueStats } = JSON.parse((await run('topics', 'describe', 'orders', '--json')).stdout)
+  expect(queueStats).toEqual([
+    { queueId: 0, minOffset: 0, maxOffset: 0, scheduled: 0, dropped: false },
+    { queueId: 1, minOffset: 0, maxOffset: 0, scheduled: 1, dropped: true },
+    { queueId: 2, minOffset: 0, maxOffset: 1, scheduled: 2, dropped: true },
+  ])
+  expect((await run('pull', 'orders', '-g', 'g', '--no-ack')).status).toBe(0)
+  const consumed = await run('consume', 'orders', '-g', 'g', '--orderly', '-e')
+  expect(consumed).toMatchObject({ status: 0, stdout: 'a\n' })
+  const deleted = await run('topics', 'delete', 'orders', '--confirm', 'orders', '--json')
+  expect(JSON.parse(deleted.stdout)).toMatchObject({ messages: 1, scheduled: 3 })
+  expect(deleted.stderr).toContain('1 message in 3 queues, 3 delayed messages and the offsets of 1 group')
 })
 
 it('names the topic that was probably meant', async () => {

@@ -8,7 +8,7 @@ import { Crew, commandMember, libraryMember } from './crew/crew.ts'
 import { judgeOnce } from './crew/judge-once.ts'
 import { execCommand, type HandlerPlan, pipeCommand } from './crew/plan.ts'
 import { RunLog } from './crew/run-log.ts'
-import { type Sample, takeSample, waiting } from './crew/samples.ts'
+import { Sampler, waiting } from './crew/samples.ts'
 import { Sent } from './crew/sent.ts'
 
 /** The long form: RMQ_CRASH_MESSAGES=10000 RMQ_SEED=7. */
@@ -39,17 +39,17 @@ it(`members that are killed, handlers that fail and run out of time: each messag
   }
   const crew = new Crew(posts(db, folder, plan))
   const sent = new Sent(new Producer(broker))
-  const samples: Sample[] = []
+  const sampler = new Sampler(db, log)
   const chance = seeded(SEED)
   for (let batch = 0; sent.places.length < MESSAGES; batch++) {
     await sent.send(BATCH, (n) => `k${n % 200}`)
-    samples.push(await takeSample(broker, log))
+    sampler.look()
     if (batch % KILL_EVERY_BATCHES === KILL_EVERY_BATCHES - 1)
       await crew.kill(Math.floor(chance() * crew.size))
     await sleep(BATCH_EVERY_MS)
   }
   await crew.until(async () => {
-    samples.push(await takeSample(broker, log))
+    sampler.look()
     return (await waiting(broker)) === 0
   })
   await crew.stop()
@@ -60,8 +60,9 @@ it(`members that are killed, handlers that fail and run out of time: each messag
     notes: log.notes,
     deadLetters,
     kills: crew.kills,
-    samples,
+    samples: sampler.samples,
     maxReconsumeTimes: MAX_RECONSUME,
+    consumeTimeoutMs: CONSUME_TIMEOUT_MS,
   })
   expect([...problems, ...crew.problems]).toEqual([])
   expect((await verify(broker)).violations).toEqual([])

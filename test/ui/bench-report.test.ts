@@ -23,9 +23,9 @@ const REPORT: BenchReport = {
   metrics: { rate: 1_234_567.8, ratio: 0.526_34 },
 }
 
-async function written(look: { isTTY?: boolean; columns?: number }): Promise<string> {
+async function written(look: { isTTY?: boolean; columns?: number }, report = REPORT): Promise<string> {
   const stream = recorder(look)
-  await writeBenchReport(REPORT, new Output({ stream, env: {}, color: 'never', now: () => 0 }))
+  await writeBenchReport(report, new Output({ stream, env: {}, color: 'never', now: () => 0 }))
   return stream.text()
 }
 
@@ -45,6 +45,22 @@ describe('the report of a benchmark', () => {
   it('is plain numbers for a pipe', async () => {
     expect(await written({})).toBe(
       'batches of 1000\t1234568\t2345679\t0.526\t0.9\none at a time\t98.4\t104\t0.944\t0.877\n',
+    )
+  })
+
+  it('has a column for the unit where there are several', async () => {
+    const rows = [
+      { work: 'memory', ours: 163.25, raw: 66.5, ratio: 0.4073, unit: 'MB', fair: null },
+      { work: 'sending', ours: 250_000, raw: 280_000, ratio: 0.8929, unit: 'msg/s', fair: null },
+    ] as const
+    const lines = (await written({ isTTY: true, columns: 80 }, { ...REPORT, rows })).trimEnd().split('\n')
+    expect(lines.slice(-3)).toEqual([
+      'WORK         RMQ      RAW  UNIT   RATIO',
+      'memory       163    66.50  MB      0.41',
+      'sending  250,000  280,000  msg/s   0.89',
+    ])
+    expect(await written({}, { ...REPORT, rows })).toBe(
+      'memory\t163\t66.5\tMB\t0.407\nsending\t250000\t280000\tmsg/s\t0.893\n',
     )
   })
 

@@ -17,7 +17,7 @@ const MESSAGE: MessageExt = {
   reconsumeTimes: 0,
 }
 
-function reporter(spread = true) {
+function reporter(spread = true, holds: 'queue' | 'key' = 'queue') {
   const lines: string[] = []
   let now = 1000
   const report = new ConsumerReport({
@@ -27,6 +27,7 @@ function reporter(spread = true) {
     note: (text) => void lines.push(`note ${text}`),
     now: () => now,
     spread,
+    holds,
   })
   const told = () => lines.splice(0)
   return { report, told, wait: (ms: number) => (now += ms) }
@@ -79,6 +80,16 @@ describe('ConsumerReport', () => {
     expect(lines[1]).toContain('attempt 2 of unlimited')
     report.event(retry({ maxReconsumeTimes: null, message: { ...MESSAGE, msgId: 'B2' } }))
     expect(told().filter((line) => line.startsWith('caution'))).toEqual([])
+  })
+
+  it('says that only a key is held where keys run beside each other', () => {
+    const { report, told } = reporter(true, 'key')
+    report.event(retry({ maxReconsumeTimes: null }))
+    report.event({ kind: 'blocked', message: MESSAGE, attempts: 1, error: null })
+    expect(told().filter((line) => line.startsWith('caution'))).toEqual([
+      expect.stringContaining('holds its key for ever'),
+      expect.stringContaining('blocks its key until a person helps'),
+    ])
   })
 
   it('tells of each dead letter, and of a queue that waits for a person', () => {

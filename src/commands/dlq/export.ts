@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../ui/base-command.ts'
 import { deadLetterRecord, deadLettersOf } from '../../ui/dead-letters.ts'
-import { dlqFilter, dlqFilterFlags, dlqStates, stateFlag } from '../../ui/dlq-filters.ts'
+import { dlqFilter, dlqFilterFlags, dlqStates, noDeadLetters, stateFlag } from '../../ui/dlq-filters.ts'
 import { explicitGroupFlag } from '../../ui/flags.ts'
 import { requireGroup } from '../../ui/lookup.ts'
 import { formatPlural } from '../../ui/quantities.ts'
@@ -37,7 +37,7 @@ export default class DlqExport extends BaseCommand<typeof DlqExport> {
     }
     this.say(
       exported === 0
-        ? `group ${group} has no such dead letters`
+        ? noDeadLetters(filter, group)
         : `exported ${formatPlural(exported, 'dead letter')} of group ${group}`,
     )
   }

@@ -15,7 +15,7 @@ import {
   deadLetterRow,
   deadLettersOf,
 } from '../../ui/dead-letters.ts'
-import { dlqFilter, dlqFilterFlags, dlqStates, stateFlag } from '../../ui/dlq-filters.ts'
+import { dlqFilter, dlqFilterFlags, dlqStates, noDeadLetters, stateFlag } from '../../ui/dlq-filters.ts'
 import { groupFlag } from '../../ui/flags.ts'
 import { writeJsonList } from '../../ui/json-list.ts'
 import { requireGroup } from '../../ui/lookup.ts'
@@ -54,9 +54,10 @@ export default class DlqList extends BaseCommand<typeof DlqList> {
     }
     const rows: DeadLetterRow[] = []
     for await (const letter of letters) rows.push(deadLetterRow(letter))
-    if (rows.length === 0) this.say(`group ${group} has no such dead letters`)
+    if (rows.length === 0) this.say(noDeadLetters(filter, group))
     await this.out.table(deadLetterColumns, rows)
-    if (rows.length > 0) this.say(`rmq dlq replay -g ${group} --all --dry-run shows what a replay would do`)
+    if (rows.some(({ state }) => state !== 'replayed'))
+      this.say(`rmq dlq replay -g ${group} --all --dry-run shows what a replay would do`)
   }
 
   async #listCounts(
@@ -70,11 +71,7 @@ export default class DlqList extends BaseCommand<typeof DlqList> {
     if (this.flags.json) {
       return await this.out.json({ deadLetters: counts.map((count) => deadLetterCountRecord(count, by)) })
     }
-    if (counts.length === 0) {
-      this.say(
-        group === undefined ? 'no group has such dead letters' : `group ${group} has no such dead letters`,
-      )
-    }
+    if (counts.length === 0) this.say(noDeadLetters(filter, group))
     await this.out.table(deadLetterCountColumns(by), counts)
     if (counts.length > 0) this.say('rmq dlq show -g GROUP ID shows an example whole')
   }
@@ -83,7 +80,7 @@ export default class DlqList extends BaseCommand<typeof DlqList> {
     const counts = await broker.deadLetters.count(undefined, filter)
     const groups = [...counts].map(([group, deadLetters]) => ({ group, deadLetters }))
     if (this.flags.json) return this.out.json({ groups })
-    if (groups.length === 0) this.say('no group has dead letters')
+    if (groups.length === 0) this.say(noDeadLetters(filter))
     await this.out.table(
       [
         { header: 'GROUP', value: ({ group }) => group, style: () => 'bold' },

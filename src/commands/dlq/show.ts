@@ -2,7 +2,7 @@ import { string } from '@oclif/core/args'
 import { RmqError } from '../../core/index.ts'
 import { BaseCommand } from '../../ui/base-command.ts'
 import { deadLetterFacts, deadLetterRecord, deadLettersOf } from '../../ui/dead-letters.ts'
-import { dlqFilter, dlqFilterFlags, dlqStates, stateFlag } from '../../ui/dlq-filters.ts'
+import { dlqFilter, dlqFilterFlags, dlqStates, noDeadLetters, stateFlag } from '../../ui/dlq-filters.ts'
 import { groupFlag } from '../../ui/flags.ts'
 import { writeJsonList } from '../../ui/json-list.ts'
 import { requireGroup } from '../../ui/lookup.ts'
@@ -52,6 +52,6 @@ export default class DlqShow extends BaseCommand<typeof DlqShow> {
       if (shown++ > 0) await this.out.line('')
       await this.out.facts(deadLetterFacts(letter))
     }
-    if (shown === 0) this.say(`group ${group} has no such dead letters`)
+    if (shown === 0) this.say(noDeadLetters(filter, group))
   }
 }

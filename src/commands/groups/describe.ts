@@ -1,5 +1,6 @@
 import { string } from '@oclif/core/args'
 import { boolean } from '@oclif/core/flags'
+import { formatDuration } from '../../core/index.ts'
 import { BaseCommand } from '../../ui/base-command.ts'
 import { instant } from '../../ui/cell.ts'
 import {
@@ -75,7 +76,7 @@ export default class GroupsDescribe extends BaseCommand<typeof GroupsDescribe> {
       ['lag', lag],
       ...(retry ? [['to be retried', `${retry.waiting} now, ${retry.scheduled} later`] as const] : []),
       ['max reconsume', maxReconsumeText(config.maxReconsumeTimes, modeOf(summary))],
-      ['suspend', `${config.suspendMs}ms`],
+      ['suspend', formatDuration(config.suspendMs)],
       ['consume enabled', config.consumeEnable],
       ['trace', config.trace],
       ['created', instant(config.createdAt)],

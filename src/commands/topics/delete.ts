@@ -9,6 +9,8 @@ import { formatPlural } from '../../ui/quantities.ts'
 interface TopicHoldings {
   readonly queues: number
   readonly messages: number
+  /** Delayed ones, which are in no queue yet. */
+  readonly scheduled: number
   /** Groups that consume it or have consumed it. */
   readonly groups: readonly string[]
 }
@@ -58,6 +60,7 @@ export default class TopicsDelete extends BaseCommand<typeof TopicsDelete> {
         ['topic', topic],
         ['queues', holdings.queues],
         ['messages', holdings.messages],
+        ['scheduled', holdings.scheduled],
         ['groups', holdings.groups.join(',') || null],
       ])
     }
@@ -72,10 +75,12 @@ async function holdingsOf(broker: Broker, topic: string): Promise<TopicHoldings>
     if ((await broker.groupTopics(group)).includes(topic)) groups.push(group)
   }
   const messages = stats.reduce((sum, { minOffset, maxOffset }) => sum + maxOffset - minOffset, 0)
-  return { queues: stats.length, messages, groups }
+  const scheduled = stats.reduce((sum, queue) => sum + queue.scheduled, 0)
+  return { queues: stats.length, messages, scheduled, groups }
 }
 
-function describe({ queues, messages, groups }: TopicHoldings): string {
+function describe({ queues, messages, scheduled, groups }: TopicHoldings): string {
   const consumers = groups.length === 0 ? '' : ` and the offsets of ${formatPlural(groups.length, 'group')}`
-  return `${formatPlural(messages, 'message')} in ${formatPlural(queues, 'queue')}${consumers}`
+  const delayed = scheduled === 0 ? '' : `, ${formatPlural(scheduled, 'delayed message')}`
+  return `${formatPlural(messages, 'message')} in ${formatPlural(queues, 'queue')}${delayed}${consumers}`
 }

@@ -10,8 +10,9 @@ import { topicSettingFacts } from '../../ui/topic-settings.ts'
 export default class TopicsDescribe extends BaseCommand<typeof TopicsDescribe> {
   static override summary = 'Show a topic and the bounds of its queues.'
   static override description =
-    'Queues that a change of their number dropped are listed while they hold messages. A barrier stands as long as ' +
-    'an orderly group is not done with what was sent before the change; the last table says in which queues.'
+    'SCHEDULED are delayed messages that were sent to a queue and are not in it yet. Queues that a change of their ' +
+    'number dropped are listed while they hold messages, or such messages are left. A barrier stands as long as an ' +
+    'orderly group is not done with what was sent before the change; the last table says in which queues.'
   static override hiddenAliases = ['topic:describe']
   static override args = {
     name: string({ description: 'Name of the topic.', required: true, ignoreStdin: true }),
@@ -30,10 +31,11 @@ export default class TopicsDescribe extends BaseCommand<typeof TopicsDescribe> {
     ])
     const queues = stats.map((queue) => ({ ...queue, dropped: queue.mq.queueId >= config.queues }))
     if (this.flags.json) {
-      const queueStats = queues.map(({ mq, minOffset, maxOffset, dropped }) => ({
+      const queueStats = queues.map(({ mq, minOffset, maxOffset, scheduled, dropped }) => ({
         queueId: mq.queueId,
         minOffset,
         maxOffset,
+        scheduled,
         dropped,
       }))
       return this.out.json({ ...topicRecord(config), queueStats, barrier: barrierRecord(barriers) })

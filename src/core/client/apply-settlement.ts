@@ -102,7 +102,11 @@ function conclude(
       return rollback(queue, services, settled, settlement.afterMs)
     case 'dead-letter':
       counters.deadLettered += batch.length
-      if (settlement.parkKeys) queue.parkedKeys = withKeys(queue.parkedKeys, batch)
+      if (settlement.parkKeys) {
+        queue.parkedKeys = withKeys(queue.parkedKeys, batch)
+        // Those that were replayed behind it have left the lane.
+        if (batch[0]?.message.redelivery) queue.redeliveryPending = true
+      }
       for (const { message } of batch) services.emit({ kind: 'dead-lettered', message, attempts, error })
       return pass(queue, services, batch)
     case 'park':

@@ -24,6 +24,7 @@ export class ConcurrentProcessQueue implements ProcessQueue {
   readonly #replaying = new Set<number>()
   #consuming = 0
   #suspendedCount = 0
+  #isLaneWhole = true
 
   constructor(options: { readonly skip?: readonly DoneRange[] } = {}) {
     this.#skip = options.skip ?? []
@@ -42,7 +43,8 @@ export class ConcurrentProcessQueue implements ProcessQueue {
     this.#tracker.pulled(pulledTo)
   }
 
-  putRedeliveries(messages: readonly MessageExt[]): void {
+  putRedeliveries(messages: readonly MessageExt[], isWhole = true): void {
+    this.#isLaneWhole = isWhole
     this.#redelivered.clear()
     for (const message of messages) {
       if (!this.#replaying.has(message.redelivery?.deadLetterId ?? -1))
@@ -119,6 +121,14 @@ export class ConcurrentProcessQueue implements ProcessQueue {
 
   get hasRedeliveries(): boolean {
     return this.#redelivered.size > 0
+  }
+
+  get needsRedeliveries(): boolean {
+    return !this.#isLaneWhole && !this.hasRedeliveries
+  }
+
+  get redeliveredCount(): number {
+    return this.#redelivered.size + this.#replaying.size
   }
 
   get ahead(): readonly DoneRange[] {

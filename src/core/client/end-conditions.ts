@@ -74,7 +74,7 @@ export class EndConditions {
       rebalance.allocated?.every((mq) => {
         const queue = rebalance.ownedQueue(mq)
         if (!queue || queue.isDropped) return false
-        if (queue.redeliveryPending || queue.isLookingForRedeliveries || hasWork(queue)) return false
+        if (awaitsRedeliveries(queue) || hasWork(queue)) return false
         // What was never committed is left to the next one.
         return queue.position.offset >= this.endOf(mq) || queue.processQueue.heldCount > 0
       }) ?? false
@@ -100,6 +100,11 @@ export class EndConditions {
     this.#isOver = true
     this.#end()
   }
+}
+
+function awaitsRedeliveries(queue: OwnedQueue): boolean {
+  const { redeliveryPending, isLookingForRedeliveries, processQueue } = queue
+  return redeliveryPending || isLookingForRedeliveries || processQueue.needsRedeliveries
 }
 
 /** Whether messages wait or run; those that only wait for a commit need nothing but a word. */

@@ -39,7 +39,9 @@ async function drain(queue: OwnedQueue, services: ConsumeServices): Promise<Drai
   while (!queue.isDropped) {
     if (!queue.isTrusted) return { kind: 'lock-untrusted' }
     if (runtime.monotonic() > until) return { kind: 'time-slice' }
-    if (queue.redeliveryPending) await fetchRedeliveries(queue, services)
+    if (queue.redeliveryPending || queue.processQueue.needsRedeliveries) {
+      await fetchRedeliveries(queue, services)
+    }
     if (queue.isDropped) break
     if (!queue.processQueue.hasWaiting) return { kind: 'empty' }
     // A blocked head lets replayed messages pass: they were there before it.

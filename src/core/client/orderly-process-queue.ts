@@ -26,6 +26,7 @@ export class OrderlyProcessQueue implements ProcessQueue {
   #held: ProcessQueueEntry[] = []
   #lastPut = -1
   #pulledTo = 0
+  #isLaneWhole = true
 
   /** `skip`: what is done with already beyond the committed offset. `byKey`: a batch is of one key. */
   constructor(options: { readonly skip?: readonly DoneRange[]; readonly byKey?: boolean } = {}) {
@@ -47,7 +48,8 @@ export class OrderlyProcessQueue implements ProcessQueue {
     }
   }
 
-  putRedeliveries(messages: readonly MessageExt[]): void {
+  putRedeliveries(messages: readonly MessageExt[], isWhole = true): void {
+    this.#isLaneWhole = isWhole
     this.#redelivered.clear()
     for (const message of messages) this.#redelivered.push(toEntry(message))
   }
@@ -133,5 +135,13 @@ export class OrderlyProcessQueue implements ProcessQueue {
 
   get hasRedeliveries(): boolean {
     return this.#redelivered.size > 0
+  }
+
+  get needsRedeliveries(): boolean {
+    return !this.#isLaneWhole && !this.hasRedeliveries
+  }
+
+  get redeliveredCount(): number {
+    return this.#redelivered.size
   }
 }

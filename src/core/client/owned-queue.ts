@@ -1,6 +1,6 @@
 import type { Fence } from '../broker.ts'
 import type { QueueStatus } from '../model/group.ts'
-import { LOCK_TRUST_SHARE } from '../model/limits.ts'
+import { LOCK_TRUST_SHARE, PULL_BATCH_MAX } from '../model/limits.ts'
 import type { HandlerProcess, LockGrant } from '../model/lock.ts'
 import type { MessageQueue } from '../model/message-queue.ts'
 import type { Runtime } from '../model/runtime.ts'
@@ -41,6 +41,8 @@ export class OwnedQueue {
   /** Replayed messages may wait at the broker. */
   redeliveryPending = true
   isLookingForRedeliveries = false
+  /** How many replayed messages are read at once. */
+  redeliveryPage = PULL_BATCH_MAX
   /** The head waits for a person (`onExhausted: 'block'`). */
   isBlocked = false
   /** That a commit was refused has been told. */

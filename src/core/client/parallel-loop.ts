@@ -57,7 +57,7 @@ export class ParallelLoop {
     const { quota, batch: size, runsPerQueue } = this.#services
     while (!this.#queue.isDropped) {
       if (!this.#queue.isTrusted) return 'lock-untrusted'
-      if (this.#queue.redeliveryPending) return 'redeliveries'
+      if (this.#queue.redeliveryPending || processQueue.needsRedeliveries) return 'redeliveries'
       if (!processQueue.hasWaiting) return this.#running.size === 0 ? 'idle' : 'busy'
       if (this.#running.size >= runsPerQueue || !this.#takeSlot()) return 'busy'
       const allowed = quota.take(size)

@@ -19,6 +19,8 @@ interface KeyLane {
   readonly live: Lane
   readonly redelivered: Lane
   state: 'ready' | 'running' | 'suspended'
+  /** The batch that it was suspended for last. */
+  suspendedFor: Batch
 }
 
 /** Messages without a key keep their order among themselves: a queue promises it, and they ask for no less. */
@@ -36,6 +38,7 @@ export class PerKeyProcessQueue implements ProcessQueue {
   #liveCount = 0
   #liveBytes = 0
   #redeliveredCount = 0
+  #isLaneWhole = true
 
   constructor(options: { readonly skip?: readonly DoneRange[] } = {}) {
     this.#skip = options.skip ?? []
@@ -54,19 +57,18 @@ export class PerKeyProcessQueue implements ProcessQueue {
     this.#tracker.pulled(pulledTo)
   }
 
-  putRedeliveries(messages: readonly MessageExt[]): void {
-    for (const lane of this.#lanes.values()) {
-      lane.redelivered.clear()
-      this.#settleLane(lane)
-    }
+  putRedeliveries(messages: readonly MessageExt[], isWhole = true): void {
+    this.#isLaneWhole = isWhole
+    for (const lane of this.#lanes.values()) lane.redelivered.clear()
     this.#redeliveredCount = 0
     for (const message of messages) {
       if (this.#replaying.has(message.redelivery?.deadLetterId ?? -1)) continue
-      const lane = this.#laneOf(message)
-      lane.redelivered.push(toEntry(message))
+      this.#laneOf(message).redelivered.push(toEntry(message))
       this.#redeliveredCount++
+    }
+    for (const lane of this.#lanes.values()) {
       // A replayed message lets a blocked or pausing head of its key wait: it was there before it.
-      if (lane.state === 'suspended') lane.state = 'ready'
+      if (lane.state === 'suspended' && isReplaced(lane)) lane.state = 'ready'
       this.#settleLane(lane)
     }
   }
@@ -101,6 +103,7 @@ export class PerKeyProcessQueue implements ProcessQueue {
     const lane = this.#end(batch)
     const entries = batch.map((entry) => withAttempts(entry, attempts(entry)))
     lane.state = 'suspended'
+    lane.suspendedFor = batch
     if (batch[0]?.message.redelivery) {
       lane.redelivered.unshift(entries)
       this.#redeliveredCount += entries.length
@@ -113,7 +116,7 @@ export class PerKeyProcessQueue implements ProcessQueue {
 
   resume(batch: Batch): void {
     const lane = this.#lanes.get(batch[0]?.message.key ?? NO_KEY)
-    if (lane?.state !== 'suspended') return
+    if (lane?.state !== 'suspended' || lane.suspendedFor !== batch) return
     lane.state = 'ready'
     this.#settleLane(lane)
   }
@@ -155,6 +158,14 @@ export class PerKeyProcessQueue implements ProcessQueue {
     return this.#redeliveredCount > 0
   }
 
+  get needsRedeliveries(): boolean {
+    return !this.#isLaneWhole && !this.hasWaiting
+  }
+
+  get redeliveredCount(): number {
+    return this.#redeliveredCount + this.#replaying.size
+  }
+
   get ahead(): readonly DoneRange[] {
     return this.#tracker.ahead
   }
@@ -170,7 +181,8 @@ export class PerKeyProcessQueue implements ProcessQueue {
     const name = key ?? NO_KEY
     let lane = this.#lanes.get(name)
     if (!lane) {
-      lane = { key: name, live: new Lane(), redelivered: new Lane(), state: 'ready' }
+      const [live, redelivered] = [new Lane(), new Lane()]
+      lane = { key: name, live, redelivered, state: 'ready', suspendedFor: [] }
       this.#lanes.set(name, lane)
     }
     return lane
@@ -179,7 +191,9 @@ export class PerKeyProcessQueue implements ProcessQueue {
   /** Puts a lane among those that may start, or takes it out; an empty one is forgotten. */
   #settleLane(lane: KeyLane): void {
     const isEmpty = lane.live.size + lane.redelivered.size === 0
-    if (lane.state === 'ready' && !isEmpty) this.#ready.add(lane)
+    // Of a lane that is not all here any key may have a message that comes first.
+    const mayStart = this.#isLaneWhole ? !isEmpty : lane.redelivered.size > 0
+    if (lane.state === 'ready' && mayStart) this.#ready.add(lane)
     else this.#ready.delete(lane)
     if (isEmpty && lane.state !== 'running') this.#lanes.delete(lane.key)
   }
@@ -196,4 +210,10 @@ export class PerKeyProcessQueue implements ProcessQueue {
     this.#liveCount += sign * entries.length
     for (const { message } of entries) this.#liveBytes += sign * message.body.byteLength
   }
+}
+
+/** Whether another replayed message, or none, is in front of a suspended key than the one it is suspended for. */
+function isReplaced({ redelivered, suspendedFor }: KeyLane): boolean {
+  const first = redelivered.first?.message.redelivery
+  return first?.deadLetterId !== suspendedFor[0]?.message.redelivery?.deadLetterId
 }

@@ -34,8 +34,11 @@ export interface ProcessQueue {
    * Messages at or below the last one put are already here or done, and are left out.
    */
   putMessages(messages: readonly MessageExt[], pulledTo: number): void
-  /** Replaces what waits in the redelivery lane: it is read anew each time, and the store is its truth. */
-  putRedeliveries(messages: readonly MessageExt[]): void
+  /**
+   * Replaces what waits in the redelivery lane: it is read anew each time, and the store is its truth. `isWhole` says
+   * that these are all: until then no message starts that replayed ones may have to come before.
+   */
+  putRedeliveries(messages: readonly MessageExt[], isWhole?: boolean): void
   /** Up to `count` messages that may start now. They stay here until settled. Empty when none may. */
   takeMessages(count: number): Batch
   /** The batch is done with: consumed, sent back, or dead-lettered. */
@@ -59,6 +62,10 @@ export interface ProcessQueue {
   /** Something may start. */
   readonly hasWaiting: boolean
   readonly hasRedeliveries: boolean
+  /** Replayed messages are not all here, and of those that are none may start. */
+  readonly needsRedeliveries: boolean
+  /** Replayed messages that wait or run here. */
+  readonly redeliveredCount: number
   /** What is done with beyond the first unfinished message. */
   readonly ahead: readonly DoneRange[]
 }

@@ -19,9 +19,13 @@ export async function fetchRedeliveries(queue: OwnedQueue, services: ConsumeServ
 async function look(queue: OwnedQueue, { redelivery, parkedKeys }: ConsumeServices): Promise<void> {
   if (parkedKeys) queue.parkedKeys = new Set(await parkedKeys.list(queue.fence))
   if (!redelivery) return
-  const messages = await redelivery.pull(queue.fence, PULL_BATCH_MAX)
+  const { processQueue } = queue
+  // None of those that are here may start: the page grows until there is one that may, or all are here.
+  if (processQueue.needsRedeliveries) {
+    const here = processQueue.redeliveredCount
+    queue.redeliveryPage = Math.max(here + PULL_BATCH_MAX, 2 * here)
+  }
+  const messages = await redelivery.pull(queue.fence, queue.redeliveryPage)
   if (queue.isDropped) return
-  queue.processQueue.putRedeliveries(messages)
-  // A full page: there may be more behind it.
-  if (messages.length === PULL_BATCH_MAX) queue.redeliveryPending = true
+  processQueue.putRedeliveries(messages, messages.length < queue.redeliveryPage)
 }

@@ -4,6 +4,7 @@ import type { ConsumeServices } from './consume-services.ts'
 import { type HandlerRun, runHandler } from './handler-run.ts'
 import type { OwnedQueue } from './owned-queue.ts'
 import type { Batch } from './process-queue.ts'
+import { retryLater } from './retry-later.ts'
 import { mayStart, settle } from './settlement.ts'
 import { WatchedRun } from './watch-run.ts'
 
@@ -38,10 +39,14 @@ export function runBatch(
   return run(queue, services, batch, false)
 }
 
-/** A batch is of one key wherever keys are parked. */
+/**
+ * A batch is of one key wherever keys are parked. What is replayed goes on, although others of its key may still be
+ * parked: the broker lets none into the lane that has another one before it.
+ */
 function isParked({ parkedKeys }: OwnedQueue, [first]: Batch): boolean {
-  const key = first?.message.key
-  return parkedKeys.size > 0 && typeof key === 'string' && parkedKeys.has(key)
+  if (parkedKeys.size === 0 || !first || first.message.redelivery) return false
+  const { key } = first.message
+  return key !== null && parkedKeys.has(key)
 }
 
 /**
@@ -165,11 +170,25 @@ async function settleEach(
 ): Promise<BatchEnd> {
   for (const [i, run] of each.entries()) {
     const batch = ran.batch.slice(i, i + 1)
-    const end = await settleRun(queue, services, { ...ran, batch }, run)
+    const end = await settleOne(queue, services, { ...ran, batch }, run)
     if (end.kind === 'suspended') resumeLater(queue, services, batch, end.afterMs)
   }
   if (fatal !== undefined) services.fail(fatal)
   return { kind: 'passed' }
+}
+
+/** What cannot be stored now keeps its own message only: others of the batch may be settled already. */
+async function settleOne(
+  queue: OwnedQueue,
+  services: ConsumeServices,
+  ran: Ran,
+  run: HandlerRun,
+): Promise<BatchEnd> {
+  try {
+    return await settleRun(queue, services, ran, run)
+  } catch (error) {
+    return retryLater(error, queue, services, ran.batch)
+  }
 }
 
 /** The loop knows the batch as a whole only; a part that stays is brought back from here. */

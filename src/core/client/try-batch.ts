@@ -1,9 +1,8 @@
-import { PULL_RETRY_MS, SEND_BACK_RETRY_MS } from '../model/limits.ts'
 import type { BatchEnd } from './apply-settlement.ts'
 import type { ConsumeServices } from './consume-services.ts'
 import type { OwnedQueue } from './owned-queue.ts'
 import type { Batch } from './process-queue.ts'
-import { isTransient } from './pull-loop.ts'
+import { retryLater } from './retry-later.ts'
 import { runBatch } from './run-batch.ts'
 
 /** `runBatch`, where a store that is busy beyond its bound is no reason to end: the batch is taken again later. */
@@ -14,12 +13,4 @@ export function tryBatch(
 ): BatchEnd | Promise<BatchEnd> {
   const end = runBatch(queue, services, batch)
   return end instanceof Promise ? end.catch((error) => retryLater(error, queue, services, batch)) : end
-}
-
-function retryLater(error: unknown, queue: OwnedQueue, services: ConsumeServices, batch: Batch): BatchEnd {
-  if (!isTransient(error)) throw error
-  services.emit({ kind: 'notice', text: error.message })
-  services.quota.giveBack(queue.processQueue.makeMessageToConsumeAgain(batch, (entry) => entry.attempts))
-  const isConcurrent = services.policy.mode === 'concurrent'
-  return { kind: 'suspended', afterMs: isConcurrent ? SEND_BACK_RETRY_MS : PULL_RETRY_MS }
 }

@@ -63,4 +63,6 @@ export interface QueueStats {
   readonly mq: MessageQueue
   readonly minOffset: number
   readonly maxOffset: number
+  /** Delayed messages that were sent to it: they are not in it yet. */
+  readonly scheduled: number
 }

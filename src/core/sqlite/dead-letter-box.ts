@@ -49,14 +49,8 @@ export class DeadLetterBox implements Pick<DeadLetterStore, 'list' | 'count'> {
     return await this.#store.write(() => {
       const place = this.#parts.places.held(fence)
       if (place === undefined) return false
-      if (options.parkKeys) {
-        for (const { message } of letters) {
-          if (message.key !== null) this.#parts.parkedKeys.add(place.groupId, place.queueRow, message.key)
-        }
-        // The key may belong to another queue by now, whose owner has to hear of it.
-        this.#parts.changes.bump('redelivery')
-      }
       this.bury(place, letters, 'dead', commitTo)
+      if (options.parkKeys) this.#parkKeys(place, letters)
       return true
     })
   }
@@ -73,6 +67,23 @@ export class DeadLetterBox implements Pick<DeadLetterStore, 'list' | 'count'> {
     const live = letters.flatMap(({ message }) => (message.redelivery ? [] : [message.queueOffset]))
     if (commitTo === null || live.length === 0) this.#parts.offsets.pass(place, live, now)
     else this.#parts.offsets.advance(place, { offset: commitTo, ahead: [] }, now)
+  }
+
+  #parkKeys(place: FencePlace, letters: readonly DeadMessage[]): void {
+    const { parkedKeys, deadLetters, attempts, changes } = this.#parts
+    const { groupId, queueRow } = place
+    const now = Math.floor(this.#store.host.runtime.now())
+    for (const { message } of letters) {
+      const { key, queueOffset } = message
+      if (key === null) continue
+      parkedKeys.add(groupId, queueRow, key)
+      // Those that were replayed with it, and would come next.
+      for (const { offset, replays } of deadLetters.parkBehind(groupId, queueRow, key, queueOffset, now)) {
+        attempts.drop(groupId, queueRow, offset, replays)
+      }
+    }
+    // The key may belong to another queue by now, whose owner has to hear of it.
+    changes.bump('redelivery')
   }
 
   async list(

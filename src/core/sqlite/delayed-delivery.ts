@@ -1,5 +1,5 @@
 import { queueOf } from '../model/hash.ts'
-import { DELAYED_BATCH_MAX, DELAYED_LOOK_MS } from '../model/limits.ts'
+import { DELAYED_BATCH_BYTES_MAX, DELAYED_BATCH_MAX, DELAYED_LOOK_MS } from '../model/limits.ts'
 import type { Store } from './store.ts'
 import type { BarrierTable } from './tables/barriers.ts'
 import type { DelayedMessageRow, DelayedMessages } from './tables/delayed-messages.ts'
@@ -120,13 +120,16 @@ export class DelayedDelivery {
   #move(): void {
     const { delayed, queues, messages } = this.#parts
     const now = Math.floor(this.#store.host.runtime.now())
-    const due = delayed.due(now, DELAYED_BATCH_MAX)
-    for (const message of due) {
+    let bytesLeft = DELAYED_BATCH_BYTES_MAX
+    for (const { id, bodyBytes } of delayed.due(now, DELAYED_BATCH_MAX)) {
+      if (bytesLeft <= 0) return
+      bytesLeft -= bodyBytes
+      const message = delayed.byId(id) as DelayedMessageRow
       const { born, key, tags, keys, properties, body } = message
       const queueRow = this.#target(message)
       const offset = queues.allocate(queueRow, 1)
       messages.insert(queueRow, [offset, now, now - born, key, tags, keys, properties, body])
-      delayed.remove(message.id)
+      delayed.remove(id)
     }
   }
 

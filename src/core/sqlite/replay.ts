@@ -72,6 +72,7 @@ export class Replay {
       })
     }
     if (this.#comesAgain(row)) return { status: 'skipped', reason: COMES_AGAIN }
+    if (this.#isBehind(row)) return { status: 'skipped', reason: BEHIND }
     if (!deadLetters.claim(row.id, row.replays, this.#now(), null))
       return { status: 'skipped', reason: ALREADY }
     parkedKeys.reopen(row.groupId)
@@ -86,6 +87,13 @@ export class Replay {
     const done = resetAt === null ? undefined : this.#tables.consumerOffsets.done(groupId, queueRow)
     if (done === undefined || offset < done.offset) return false
     return !done.ahead.some(([from, to]) => offset >= from && offset < to)
+  }
+
+  /** Its key is parked, and keeps its order: what lies before it is replayed, or purged, first. */
+  #isBehind({ groupId, queueRow, key, offset }: DeadLetterRow): boolean {
+    const { parkedKeys, deadLetters } = this.#tables
+    if (key === null || !parkedKeys.has(groupId, queueRow, key)) return false
+    return deadLetters.isBehind(groupId, queueRow, key, offset)
   }
 
   /** An ordinary message of the other topic from now on: this entry is settled. */
@@ -151,3 +159,4 @@ const NOT_FOUND = 'not found'
 const ALREADY = 'already replayed'
 const WAITS = 'already replayed, waits for its turn'
 const COMES_AGAIN = 'comes again in its queue, by a reset of offsets'
+const BEHIND = 'its key is parked, and an earlier message of the key comes first'

@@ -39,6 +39,9 @@ create table parked_key (
 -- its original round came again by a reset of offsets; null: it did not
 alter table dead_letter add column reset_at integer;
 
+create index dead_letter_key on dead_letter (group_id, queue_row, key, offset)
+  where state in ('dead', 'parked') and reset_at is null;
+
 alter table member add column message_model text not null default 'clustering'
   check (message_model in ('clustering', 'broadcasting'));
 -- name of its allocation strategy

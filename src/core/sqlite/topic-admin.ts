@@ -6,6 +6,7 @@ import { assertTopicCanBeCreated, isSystemTopic } from '../model/names.ts'
 import type { QueueStats, TopicConfig, TopicSpec } from '../model/topic.ts'
 import { checkTopicSettings } from '../model/topic-settings.ts'
 import type { Store } from './store.ts'
+import type { DelayedMessages } from './tables/delayed-messages.ts'
 import type { QueueRow, Queues } from './tables/queues.ts'
 import { type TopicRow, type Topics, toTopicConfig } from './tables/topics.ts'
 
@@ -17,11 +18,13 @@ export class TopicAdmin {
   readonly #store: Store
   readonly #topics: Topics
   readonly #queues: Queues
+  readonly #delayed: DelayedMessages
 
-  constructor(store: Store, parts: { topics: Topics; queues: Queues }) {
+  constructor(store: Store, parts: { topics: Topics; queues: Queues; delayed: DelayedMessages }) {
     this.#store = store
     this.#topics = parts.topics
     this.#queues = parts.queues
+    this.#delayed = parts.delayed
   }
 
   async create(spec: TopicSpec): Promise<TopicConfig> {
@@ -69,14 +72,18 @@ export class TopicAdmin {
       mq: toMessageQueue(name, queue),
       minOffset: queue.minOffset,
       maxOffset: queue.maxOffset,
+      scheduled: this.#delayed.count(queue.id),
     }))
   }
 
-  /** Queues that take messages, and dropped ones that still hold some. */
+  /** Queues that take messages, and dropped ones that still hold some, or that delayed ones were sent to. */
   #readable(topic: TopicRow): QueueRow[] {
     return this.#queues
       .byTopic(topic.id)
-      .filter(({ queueId, minOffset, maxOffset }) => queueId < topic.queues || minOffset < maxOffset)
+      .filter(
+        ({ id, queueId, minOffset, maxOffset }) =>
+          queueId < topic.queues || minOffset < maxOffset || this.#delayed.count(id) > 0,
+      )
   }
 
   #exists(name: string): RmqError {

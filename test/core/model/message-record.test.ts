@@ -78,6 +78,33 @@ test('a stamp that no date can express does not stop the message', () => {
   expect(record.storeTimestamp).toBe('1970-01-01T00:00:00.000Z')
 })
 
+test('a line is the JSON of its record, whatever the message holds', () => {
+  // Of any UTF-16 units: quotes, control characters, surrogates that stand alone.
+  const text = fc.string({ unit: 'binary' })
+  const fields = fc.record({
+    topic: text,
+    brokerName: fc.constantFrom('embedded', 'broker-a', '"'),
+    key: fc.option(text),
+    keys: fc.array(text, { maxLength: 2 }),
+    tags: fc.option(text),
+    properties: fc.dictionary(text, text),
+    body: fc.oneof(fc.uint8Array(), text.map(Buffer.from)),
+    redelivery: fc.option(fc.constant({ deadLetterId: 4, replay: 2 }), { nil: undefined }),
+  })
+  fc.assert(
+    fc.property(fields, fc.boolean(), ({ redelivery, ...some }, isOnlyKey) => {
+      const keys = isOnlyKey && some.key !== null ? [some.key] : some.keys
+      const one = { ...message, ...some, keys, ...(redelivery && { redelivery }) }
+      expect(recordLine(one)).toBe(JSON.stringify(toRecord(one)))
+    }),
+    { seed: 5, numRuns: 1000 },
+  )
+  for (const odd of ['\ud800', 'a\udc00b', '\x7f', '\x1f', '\u2028', '"', '\\']) {
+    const one = { ...message, key: odd, keys: [odd], tags: odd, topic: odd }
+    expect(recordLine(one)).toBe(JSON.stringify(toRecord(one)))
+  }
+})
+
 test('what is printed can be sent again without a loss', () => {
   const text = fc.string({ unit: 'grapheme' })
   const original = fc.record({

@@ -62,7 +62,12 @@ describe('parseOffsetRange', () => {
 })
 
 describe('resolveOffset', () => {
-  const stats = { mq: { topic: 't', brokerName: 'b', queueId: 0 }, minOffset: 20, maxOffset: 100 }
+  const stats = {
+    mq: { topic: 't', brokerName: 'b', queueId: 0 },
+    minOffset: 20,
+    maxOffset: 100,
+    scheduled: 0,
+  }
   const searchOffset = async (timestamp: number) => timestamp / 1000
   const resolve = (text: string, committed?: number | null) =>
     resolveOffset(parseOffsetSpec(text, NOW), {

@@ -81,3 +81,21 @@ describe('100,000 delayed messages', () => {
     }
   })
 })
+
+it('large messages that are due together are moved a few at a time, not all of them in memory', async () => {
+  const world = new DelayedWorld()
+  let commits = 0
+  const wakeUp = { touch: () => void commits++, watch: () => () => {}, close: () => {} }
+  const broker = world.startListener({ wakeUp })
+  await broker.createTopic({ topic: 'orders', queues: 1 })
+  // The largest bodies there are.
+  const bodies = ['a', 'b', 'c', 'd', 'e'].map((letter) => Buffer.alloc(4 * 1024 * 1024, letter))
+  const messages = bodies.map((body) => ({ topic: 'orders', body, delayMs: SECOND }))
+  await broker.send([{ mq: mq('orders', 0), messages }])
+  commits = 0
+  await world.pass(2 * SECOND)
+  expect(commits).toBeGreaterThanOrEqual(3)
+  const stored = await world.stored(broker)
+  expect(stored.map(({ body }) => body[0])).toEqual(bodies.map(([letter]) => letter))
+  expect(stored.map(({ body }) => body.length)).toEqual(bodies.map(({ length }) => length))
+})

@@ -29,7 +29,9 @@ describe('createTopic', () => {
     const queues = [0, 1, 2].map((queueId) => ({ topic: 'a', brokerName: 'embedded', queueId }))
     expect(await broker.publishQueues('a')).toEqual(queues)
     expect(await broker.subscribeQueues('a')).toEqual(queues)
-    expect(await broker.queueStats('a')).toEqual(queues.map((mq) => ({ mq, minOffset: 0, maxOffset: 0 })))
+    expect(await broker.queueStats('a')).toEqual(
+      queues.map((mq) => ({ mq, minOffset: 0, maxOffset: 0, scheduled: 0 })),
+    )
   })
 
   it('of a name that is taken is refused, by two connections at once too', async () => {

@@ -15,6 +15,7 @@ interface Member {
   readonly child: ChildProcess
   readonly exited: Promise<unknown[]>
   complaints: string
+  isStopping: boolean
 }
 
 /** The members of a group as processes, each at a post that is taken by a new one when it is killed. */
@@ -24,13 +25,11 @@ export class Crew {
   readonly problems: string[] = []
   readonly #posts: readonly (() => ChildProcess)[]
   readonly #members: Member[]
-  #isEnding = false
 
   constructor(posts: readonly (() => ChildProcess)[]) {
     this.#posts = posts
     this.#members = posts.map((start) => this.#begin(start))
     onTestFinished(async () => {
-      this.#isEnding = true
       for (const { child } of this.#members) child.kill('SIGKILL')
       await Promise.all(this.#members.map(({ exited }) => exited))
     })
@@ -40,12 +39,27 @@ export class Crew {
     return this.#posts.length
   }
 
+  /** Of the member with this pid; -1 when it has none. */
+  postOf(pid: number | undefined): number {
+    return this.#members.findIndex(({ child }) => child.pid === pid)
+  }
+
   /** kill -9, and another one takes its post at once. */
   async kill(post: number): Promise<void> {
     const member = this.#members[post] as Member
     this.kills.killed(member.child.pid as number)
     member.child.kill('SIGKILL')
     await member.exited
+    this.#members[post] = this.#begin(this.#posts[post] as () => ChildProcess)
+  }
+
+  /** SIGTERM; another one takes its post when it has ended as it should. */
+  async replace(post: number): Promise<void> {
+    const member = this.#members[post] as Member
+    member.isStopping = true
+    member.child.kill('SIGTERM')
+    await member.exited
+    this.#judgeEnd(member)
     this.#members[post] = this.#begin(this.#posts[post] as () => ChildProcess)
   }
 
@@ -62,25 +76,30 @@ export class Crew {
 
   /** Asks all to end, and waits for it. */
   async stop(): Promise<void> {
-    this.#isEnding = true
-    for (const { child } of this.#members) child.kill('SIGTERM')
+    for (const member of this.#members) {
+      member.isStopping = true
+      member.child.kill('SIGTERM')
+    }
     for (const member of this.#members) {
       await member.exited
-      if (member.child.exitCode === 0) continue
-      this.problems.push(`ended with ${how(member.child)} when asked to: ${member.complaints}`)
+      this.#judgeEnd(member)
     }
+  }
+
+  #judgeEnd({ child, complaints }: Member): void {
+    if (child.exitCode !== 0) this.problems.push(`ended with ${how(child)} when asked to: ${complaints}`)
   }
 
   #begin(start: () => ChildProcess): Member {
     const child = start()
-    const member: Member = { child, exited: once(child, 'exit'), complaints: '' }
+    const member: Member = { child, exited: once(child, 'exit'), complaints: '', isStopping: false }
     this.kills.began(child.pid as number)
     child.stdout?.resume()
     child.stderr?.on('data', (chunk) => {
       member.complaints = (member.complaints + chunk).slice(-COMPLAINTS_MAX)
     })
     void member.exited.then(() => {
-      if (this.#isEnding || child.signalCode === 'SIGKILL') return
+      if (member.isStopping || child.signalCode === 'SIGKILL') return
       this.problems.push(`ended with ${how(child)} unasked: ${member.complaints}`)
     })
     return member

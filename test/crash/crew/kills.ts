@@ -18,8 +18,8 @@ export class Kills {
   }
 
   /** It is about to be killed. */
-  killed(pid: number): void {
-    this.#at.set(pid, Date.now())
+  killed(pid: number, at = Date.now()): void {
+    this.#at.set(pid, at)
   }
 
   /** Whether the consumer of a run was killed before the second note was written. */

@@ -1,3 +1,4 @@
+import type { ConsumePlan } from './consume-plan.ts'
 import type { SendMode } from './send-workload.ts'
 import type { BenchSettings } from './settings.ts'
 
@@ -16,6 +17,8 @@ export interface WorkerSpec {
   readonly index: number
   /** Bodies begin with the time of their sending, and a consumer measures latencies. */
   readonly stamped: boolean
+  /** Of a consumer of ours. Default: in order, with a handler that does nothing. */
+  readonly plan?: ConsumePlan
 }
 
 /** Send as fast as the mode allows for `ms` milliseconds. */
@@ -48,9 +51,21 @@ export interface LeaveOrder {
   readonly do: 'leave'
 }
 
+/** Say how much memory the process has taken at most, in bytes. */
+export interface MemoryOrder {
+  readonly do: 'memory'
+}
+
+/** Stop as by SIGSTOP, behind the answer, and between two transactions; see `BenchWorker.thaw`. */
+export interface FreezeOrder {
+  readonly do: 'freeze'
+}
+
 export type ProducerOrder = SendOrder | ProduceOrder
 export type ConsumerOrder = JoinOrder | CollectOrder | LeaveOrder
-export type WorkerOrder = ProducerOrder | ConsumerOrder
+/** Orders that concern the process, whatever its role. */
+export type ProcessOrder = MemoryOrder | FreezeOrder
+export type WorkerOrder = ProducerOrder | ConsumerOrder | ProcessOrder
 
 /** What was consumed since the last `collect`. */
 export interface Collected {
@@ -65,8 +80,11 @@ export interface Collected {
 /** One worker process, as the main process sees it. Orders reject when the worker fails or dies. */
 export interface BenchWorker {
   order(order: SendOrder): Promise<{ readonly count: number; readonly ms: number }>
-  order(order: ProduceOrder | JoinOrder | LeaveOrder): Promise<null>
+  order(order: ProduceOrder | JoinOrder | LeaveOrder | FreezeOrder): Promise<null>
   order(order: CollectOrder): Promise<Collected>
+  order(order: MemoryOrder): Promise<number>
+  /** Lets a frozen one go on. Resolves when it does. */
+  thaw(): Promise<void>
 }
 
 /** Starts a worker and resolves when it is ready for orders. */

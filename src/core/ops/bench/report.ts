@@ -2,17 +2,17 @@ import type { Metrics } from './assertion.ts'
 import type { Comparison } from './rounds.ts'
 import type { BenchSettings } from './settings.ts'
 
-export type BenchKind = 'send' | 'consume' | 'e2e'
+export type BenchKind = 'send' | 'consume' | 'e2e' | 'backlog'
 
 /** One line of a benchmark: what was measured on both sides. */
 export interface BenchRow {
   readonly work: string
-  /** Messages a second, or milliseconds where `unit` says so. */
+  /** Messages a second, or what `unit` says. */
   readonly ours: number
   readonly raw: number
   /** How much of the baseline is reached: 1 is as good, whichever way the unit counts. */
   readonly ratio: number
-  readonly unit: 'msg/s' | 'ms'
+  readonly unit: 'msg/s' | 'ms' | 'MB'
   /** Slowest process's share of the fastest one's rate; `null` with one process. */
   readonly fair: number | null
 }

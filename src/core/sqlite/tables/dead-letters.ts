@@ -72,6 +72,11 @@ export class DeadLetters {
   readonly #settle: Database.Statement<[number, number, number, number], { offset: number; replays: number }>
   readonly #claim: Database.Statement<[number, number | null, number, number]>
   readonly #remove: Database.Statement<[number, number], number>
+  readonly #isBehind: Database.Statement<[number, number, string, number], number>
+  readonly #parkBehind: Database.Statement<
+    [number, number, number, string, number],
+    { offset: number; replays: number }
+  >
 
   constructor(db: Database.Database) {
     this.#byId = db.prepare(`select ${COLUMNS} from dead_letter where id = ?`)
@@ -114,6 +119,19 @@ export class DeadLetters {
          returning group_id`,
       )
       .pluck()
+    this.#isBehind = db
+      .prepare<[number, number, string, number], number>(
+        `select 1 from dead_letter
+         where group_id = ? and queue_row = ? and key = ? and offset < ?
+           and state in ('dead', 'parked') and reset_at is null limit 1`,
+      )
+      .pluck()
+    this.#parkBehind = db.prepare(
+      `update dead_letter set state = 'parked', dead_lettered_at = ?
+       where group_id = ? and queue_row = ? and key = ? and offset > ?
+         and state = 'replayed' and settled_at is null
+       returning offset, replays`,
+    )
   }
 
   byId(id: number): DeadLetterRow | undefined {
@@ -136,6 +154,22 @@ export class DeadLetters {
 
   laneCount(groupId: number, queueRow: number): number {
     return this.#laneCount.get(groupId, queueRow) ?? 0
+  }
+
+  /** Whether a dead or parked letter of the key lies before the offset. */
+  isBehind(groupId: number, queueRow: number, key: string, offset: number): boolean {
+    return this.#isBehind.get(groupId, queueRow, key, offset) === 1
+  }
+
+  /** Parks what waits in the lane behind the offset; answers which replays those were. */
+  parkBehind(
+    groupId: number,
+    queueRow: number,
+    key: string,
+    offset: number,
+    now: number,
+  ): { offset: number; replays: number }[] {
+    return this.#parkBehind.all(now, groupId, queueRow, key, offset)
   }
 
   /** Takes an entry out of the lane; `undefined` when it was not in it. */

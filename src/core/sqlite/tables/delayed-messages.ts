@@ -19,12 +19,18 @@ export interface DelayedMessageRow extends NewDelayedMessage {
   readonly id: number
 }
 
+export interface DueMessage {
+  readonly id: number
+  readonly bodyBytes: number
+}
+
 /** The table `delayed_message`. Starts no transactions. */
 export class DelayedMessages {
   readonly #insert: Database.Statement<[NewDelayedMessage & { readonly id: number | null }]>
   readonly #lastId: Database.Statement<[], number>
   readonly #place: Database.Statement<[number], Pick<DelayedMessageRow, 'dueAt' | 'queueRow'>>
-  readonly #due: Database.Statement<[number, number], DelayedMessageRow>
+  readonly #due: Database.Statement<[number, number], DueMessage>
+  readonly #byId: Database.Statement<[number], DelayedMessageRow>
   readonly #remove: Database.Statement<[number]>
   readonly #firstDue: Database.Statement<[], number | null>
   readonly #count: Database.Statement<[number], number>
@@ -39,8 +45,11 @@ export class DelayedMessages {
       .pluck()
     this.#place = db.prepare(`select due_at as dueAt, queue_id as queueRow from delayed_message where id = ?`)
     this.#due = db.prepare(
+      `select id, length(body) as bodyBytes from delayed_message where due_at <= ? order by due_at, id limit ?`,
+    )
+    this.#byId = db.prepare(
       `select id, due_at as dueAt, queue_id as queueRow, born, key, tags, keys, properties, body
-       from delayed_message where due_at <= ? order by due_at, id limit ?`,
+       from delayed_message where id = ?`,
     )
     this.#remove = db.prepare(`delete from delayed_message where id = ?`)
     this.#firstDue = db.prepare<[], number | null>(`select min(due_at) from delayed_message`).pluck()
@@ -64,9 +73,13 @@ export class DelayedMessages {
     return this.#place.get(id)
   }
 
-  /** Up to `limit` messages that are due at `now`, in the order in which they are. */
-  due(now: number, limit: number): DelayedMessageRow[] {
+  /** Up to `limit` messages that are due at `now`, in the order in which they are. Their bodies are not read. */
+  due(now: number, limit: number): DueMessage[] {
     return this.#due.all(now, limit)
+  }
+
+  byId(id: number): DelayedMessageRow | undefined {
+    return this.#byId.get(id)
   }
 
   remove(id: number): void {

@@ -136,7 +136,7 @@ describe('deleteTopic', () => {
     expect(await broker.committedOffsets('g', 't')).toEqual([])
     expect(await broker.admin.barriers('t')).toEqual([])
     await send(0, 'd')
-    expect(await broker.queueStats('t')).toEqual([{ mq: mq(0), minOffset: 0, maxOffset: 1 }])
+    expect(await broker.queueStats('t')).toEqual([{ mq: mq(0), minOffset: 0, maxOffset: 1, scheduled: 0 }])
   })
 
   it('is refused while members consume it, naming them; other topics do not matter', async () => {
