@@ -26,6 +26,7 @@ import { ConsumerReport } from '../ui/consumer-report.ts'
 import { durationFlag, groupFlag } from '../ui/flags.ts'
 import { HeldNotes } from '../ui/held-notes.ts'
 import { messageFormatFlags, messageFormatter } from '../ui/message-format.ts'
+import { refuseDisabled } from '../ui/refuse-disabled.ts'
 import { listenForStop, stopExitCode } from '../ui/signals.ts'
 import { keepHeapSmall } from '../ui/small-heap.ts'
 import { StdoutHandler } from '../ui/stdout-handler.ts'
@@ -161,6 +162,8 @@ export default class Consume extends BaseCommand<typeof Consume> {
     const handler = this.#handler()
     // A file that is not there has no topics: it is not worth making one to find that out.
     const broker = await this.openBroker({ create: false })
+    // Without an end it waits until the group is enabled again.
+    if (this.flags['exit-at-end']) await refuseDisabled(broker, group)
     await this.#noteStart(broker, group, topics, notes)
     const report = await this.#report(broker, group, topics, notes)
     const consumer = this.#consumer(broker, { group, topics, onEvent: (event) => report.event(event) })

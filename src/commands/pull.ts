@@ -8,6 +8,7 @@ import { messageFormatFlags, messageFormatter } from '../ui/message-format.ts'
 import { selectedQueues } from '../ui/peek-messages.ts'
 import { type PullCommandOptions, pullAndAck, pullWithoutAck } from '../ui/pull-messages.ts'
 import { formatPlural } from '../ui/quantities.ts'
+import { refuseDisabled } from '../ui/refuse-disabled.ts'
 import { listenForStop, stopExitCode } from '../ui/signals.ts'
 import { StdoutWriter } from '../ui/stdout-writer.ts'
 
@@ -68,6 +69,7 @@ export default class Pull extends BaseCommand<typeof Pull> {
       topic: this.args.topic,
       queueId: this.flags.queue,
     })
+    await refuseDisabled(broker, group)
     await this.#noteStart(broker, group)
     const writer = new StdoutWriter()
     let printed = 0

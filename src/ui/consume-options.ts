@@ -92,7 +92,10 @@ export function checkConsumeFlags(flags: ConsumeFlags): void {
   const stray = flags.orderly ? CONCURRENT_ONLY.find((name) => flags[name] !== undefined) : undefined
   if (stray) {
     throw new RmqError('INVALID_ARGUMENT', `--${stray} and --orderly exclude each other`, {
-      why: 'with --orderly a queue has one handler at a time, or --per-key N of them',
+      why:
+        stray === 'threads'
+          ? 'with --orderly a queue has one handler at a time, or --per-key N of them'
+          : 'with --orderly a message is never sent back, however long it takes',
       hint: stray === 'threads' ? 'use --per-key N, or leave out --orderly' : 'leave out one of them',
     })
   }
@@ -106,6 +109,13 @@ export function checkConsumeFlags(flags: ConsumeFlags): void {
     throw new RmqError('INVALID_ARGUMENT', '--manual-commit and --per-key exclude each other', {
       why: 'a commit would cover messages of keys that are still being handled',
       hint: 'leave out one of them',
+    })
+  }
+  const clientId = flags['client-id']
+  if (clientId !== undefined && !/^[\p{L}\p{N}\p{P}\p{S}]+$/u.test(clientId)) {
+    throw new RmqError('INVALID_ARGUMENT', `--client-id ${JSON.stringify(clientId)} is not allowed`, {
+      why: 'a client id is not empty and holds no blanks and no control characters',
+      hint: 'leave it out: it is unique by construction then',
     })
   }
   if (flags.tag !== undefined) checkFilter('TAG', flags.tag)

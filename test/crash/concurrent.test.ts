@@ -17,6 +17,7 @@ const MESSAGES = Number(process.env.RMQ_CRASH_MESSAGES ?? 1500)
 const BATCH = 30
 const BATCH_EVERY_MS = 80
 const KILL_EVERY_BATCHES = 7
+const STOP_EVERY_BATCHES = 16
 const MAX_RECONSUME = 2
 const CONSUME_TIMEOUT_MS = 400
 
@@ -44,8 +45,10 @@ it(`members that are killed, handlers that fail and run out of time: each messag
   for (let batch = 0; sent.places.length < MESSAGES; batch++) {
     await sent.send(BATCH, (n) => `k${n % 200}`)
     sampler.look()
-    if (batch % KILL_EVERY_BATCHES === KILL_EVERY_BATCHES - 1)
-      await crew.kill(Math.floor(chance() * crew.size))
+    const post = Math.floor(chance() * crew.size)
+    if (batch % KILL_EVERY_BATCHES === KILL_EVERY_BATCHES - 1) await crew.kill(post)
+    // Queues change hands while handlers run.
+    else if (batch % STOP_EVERY_BATCHES === STOP_EVERY_BATCHES - 1) await crew.replace(post)
     await sleep(BATCH_EVERY_MS)
   }
   await crew.until(async () => {

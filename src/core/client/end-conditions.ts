@@ -2,6 +2,7 @@ import type { Broker } from '../broker.ts'
 import { type MessageQueue, queueKey } from '../model/message-queue.ts'
 import type { ConsumeCounters, ConsumeServices } from './consume-services.ts'
 import type { ConsumerOptions } from './consumer-options.ts'
+import { OrderlyProcessQueue } from './orderly-process-queue.ts'
 import type { OwnedQueue } from './owned-queue.ts'
 import type { Rebalance } from './rebalance.ts'
 
@@ -75,8 +76,9 @@ export class EndConditions {
         const queue = rebalance.ownedQueue(mq)
         if (!queue || queue.isDropped) return false
         if (awaitsRedeliveries(queue) || hasWork(queue)) return false
-        // What was never committed is left to the next one.
-        return queue.position.offset >= this.endOf(mq) || queue.processQueue.heldCount > 0
+        // What was never committed, or waits for a person, is left to the next one.
+        if (queue.processQueue.heldCount > 0 || isStuck(queue)) return true
+        return queue.position.offset >= this.endOf(mq)
       }) ?? false
     )
   }
@@ -108,8 +110,15 @@ function awaitsRedeliveries(queue: OwnedQueue): boolean {
 }
 
 /** Whether messages wait or run; those that only wait for a commit need nothing but a word. */
-function hasWork({ processQueue }: OwnedQueue): boolean {
-  return processQueue.msgCount > processQueue.heldCount
+function hasWork(queue: OwnedQueue): boolean {
+  const { processQueue } = queue
+  return processQueue.msgCount > processQueue.heldCount && !isStuck(queue)
+}
+
+/** Its head waits for a person, and nothing may pass it. */
+function isStuck({ isBlocked, processQueue }: OwnedQueue): boolean {
+  if (!isBlocked || !(processQueue instanceof OrderlyProcessQueue)) return false
+  return processQueue.consuming === 0 && !processQueue.hasRedeliveries
 }
 
 /** Messages that have left their queue for good. */

@@ -7,10 +7,15 @@ export interface StatusLine {
   readonly result: ConsumeResult
 }
 
+/** What nearly all lines are, as JSON writers of any language write it: told by this in half the time of a parser. */
+const SUCCESS_LINE = /^\{"id": ?"([0-9A-Za-z]+)", ?"status": ?"success"\}$/
+const SUCCESS: ConsumeResult = { status: 'success' }
 const NOT_ASCII = /[\x80-\xff]/
 
 /** `undefined` for everything else that a program may print. `line` has one character a byte (latin1). */
 export function parseStatusLine(line: string): StatusLine | undefined {
+  const msgId = SUCCESS_LINE.exec(line)?.[1]
+  if (msgId !== undefined) return { msgId, result: SUCCESS }
   // Most other output is told from a status by its first character, without an exception.
   if (!line.trimStart().startsWith('{')) return undefined
   const value = parseObject(NOT_ASCII.test(line) ? Buffer.from(line, 'latin1').toString('utf8') : line)

@@ -119,7 +119,7 @@ export const JOURNAL_DELIVERIES_MAX = 1_000_000
 export const JOURNAL_PRUNE_STEP = 1000
 /** Delayed messages that are moved in one write. */
 export const DELAYED_BATCH_MAX = 500
-/** Most body bytes of them, at least one message: a write of theirs holds up all others. */
+/** A write of them ends with the message that brings their bodies to so many bytes: it holds up all others. */
 export const DELAYED_BATCH_BYTES_MAX = 8 * 1024 * 1024
 /** Who waits for a delayed message looks again after this time, since the wall clock may have been set. */
 export const DELAYED_LOOK_MS = 1_000

@@ -39,7 +39,8 @@ const SYSTEM_GROUPS = new Set([
   'CID_ONSAPI_PULL',
   'CID_RMQ_SYS_TRANS',
 ])
-const SYSTEM_GROUP_PREFIX = 'CID_RMQ_SYS_'
+/** Beside RocketMQ's own prefix those of the topics that belong to a group. */
+const SYSTEM_GROUP_PREFIXES = ['CID_RMQ_SYS_', '%RETRY%', '%DLQ%']
 
 /** The topic through which a group's failed messages come again. */
 export function retryTopicOf(group: string): string {
@@ -63,7 +64,7 @@ export function isSystemTopic(name: string): boolean {
 
 /** Groups that RocketMQ predefines. */
 export function isSystemGroup(name: string): boolean {
-  return SYSTEM_GROUPS.has(name) || name.startsWith(SYSTEM_GROUP_PREFIX)
+  return SYSTEM_GROUPS.has(name) || SYSTEM_GROUP_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
 /** Throws INVALID_NAME unless `name` may be a topic's. */

@@ -70,7 +70,9 @@ describe('a send that fails with nothing stored', () => {
     await expect(new Producer(broker).sendBatch([KEYLESS, KEYED])).rejects.toMatchObject({
       code: 'STORE_BUSY',
     })
-    expect(asked).toHaveLength(2)
+    // One group a queue, and the keyless one may have come to the other's: a second try would ask again.
+    const queueIds = asked.map(({ queueId }) => queueId)
+    expect(queueIds).toEqual([...new Set(queueIds)])
   })
 
   it.each(['STORE_FULL', 'STORE_MOVED', 'MESSAGE_TOO_LARGE', 'TIMED_OUT', 'IO_ERROR'] as const)(

@@ -87,7 +87,9 @@ export class Crew {
   }
 
   #judgeEnd({ child, complaints }: Member): void {
-    if (child.exitCode !== 0) this.problems.push(`ended with ${how(child)} when asked to: ${complaints}`)
+    // By the signal itself: it had just been started, and listened to none yet.
+    if (child.exitCode !== 0 && child.signalCode !== 'SIGTERM')
+      this.problems.push(`ended with ${how(child)} when asked to: ${complaints}`)
   }
 
   #begin(start: () => ChildProcess): Member {

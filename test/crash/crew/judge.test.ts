@@ -15,8 +15,9 @@ function notes(...texts: readonly (string | readonly [text: string, change: Part
   return texts.map((each) => {
     const [text, change] = typeof each === 'string' ? [each, {}] : each
     const [what, n, attempt = '1'] = text.split(' ')
+    clock += 1000
     const note = { what: what as RunNote['what'], pid: OWNER, owner: OWNER, n: Number(n), key: 'k' }
-    return { ...note, attempt: Number(attempt), at: (clock += 1000), ...change }
+    return { ...note, attempt: Number(attempt), at: clock, ...change }
   })
 }
 
@@ -51,7 +52,7 @@ describe('who judges a concurrent group', () => {
       kills: killsOf(),
       samples: [],
       maxReconsumeTimes: 1,
-      consumeTimeoutMs: 500,
+      consumeTimeoutMs: 5000,
       ...seen,
     }).map((problem) => problem.replace(/;.*/, ''))
 
