@@ -1,5 +1,5 @@
 import type { MessageModel, Subscription } from '../model/group.ts'
-import { retryTopicOf } from '../model/names.ts'
+import { assertGroupName, retryTopicOf } from '../model/names.ts'
 import type { AllocateMessageQueueStrategy, AllocateStrategyName } from './allocate.ts'
 import type { ConsumeHook } from './consume-hook.ts'
 import type { ConsumerEvent } from './consumer-events.ts'
@@ -75,6 +75,7 @@ export type AnyConsumerOptions = OrderlyConsumerOptions & ConcurrentConsumerOpti
 export async function checkOptions(options: AnyConsumerOptions): Promise<void> {
   const { consumerOptionsSchema, parseWith } = await import('../model/schemas.ts')
   parseWith(consumerOptionsSchema, options, 'the options of the consumer')
+  assertGroupName(options.group)
   const { checkSubscription } = await import('../model/subscription.ts')
   for (const subscription of userSubscriptions(options)) checkSubscription(subscription)
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   type ConsumePolicy,
+  expiredDelayMs,
   mayStart,
   type Outcome,
   type Settlement,
@@ -109,6 +110,11 @@ describe('settle where messages are consumed concurrently', () => {
       [100, 200, 300, 300].map((delayMs) => ({ kind: 'send-back', delayMs })),
     )
     expect(settle({ kind: 'failed', suspendMs: 7 }, 1, own)).toEqual({ kind: 'send-back', delayMs: 7 })
+  })
+
+  it('sends what ran out of time back with level 3, or with the pause that was asked for', () => {
+    expect([1, 5].map((n) => expiredDelayMs(n, concurrent()))).toEqual([10_000, 10_000])
+    expect(expiredDelayMs(2, concurrent({ suspendMs: 100 }))).toBe(200)
   })
 
   it('gives up what fails in a broadcasting group, which has no retry topic', () => {
