@@ -18,6 +18,7 @@ const BATCH = 30
 const BATCH_EVERY_MS = 80
 const KILL_EVERY_BATCHES = 7
 const STOP_EVERY_BATCHES = 16
+const KILL_ALL_BATCH = 30
 const MAX_RECONSUME = 2
 const CONSUME_TIMEOUT_MS = 400
 
@@ -46,7 +47,8 @@ it(`members that are killed, handlers that fail and run out of time: each messag
     await sent.send(BATCH, (n) => `k${n % 200}`)
     sampler.look()
     const post = Math.floor(chance() * crew.size)
-    if (batch % KILL_EVERY_BATCHES === KILL_EVERY_BATCHES - 1) await crew.kill(post)
+    if (batch === KILL_ALL_BATCH) await crew.killAll()
+    else if (batch % KILL_EVERY_BATCHES === KILL_EVERY_BATCHES - 1) await crew.kill(post)
     // Queues change hands while handlers run.
     else if (batch % STOP_EVERY_BATCHES === STOP_EVERY_BATCHES - 1) await crew.replace(post)
     await sleep(BATCH_EVERY_MS)

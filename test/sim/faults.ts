@@ -82,7 +82,7 @@ const locksForTheAsking: Fault = {
   breaks: [3, 4, 9],
   around(call, next, { view, world }) {
     if (call.name === 'lockBatch' && world.chance.hit(0.2)) {
-      view.db.exec('update queue_lock set client_id = null, handler_pid = null, handler_start = null')
+      view.db.exec('delete from lock_handler; update queue_lock set client_id = null')
       view.touch()
     }
     return next()

@@ -53,6 +53,11 @@ export class Crew {
     this.#members[post] = this.#begin(this.#posts[post] as () => ChildProcess)
   }
 
+  /** All at once: nobody is left to take over, or to move what is due. */
+  async killAll(): Promise<void> {
+    await Promise.all(this.#members.map((_, post) => this.kill(post)))
+  }
+
   /** SIGTERM; another one takes its post when it has ended as it should. */
   async replace(post: number): Promise<void> {
     const member = this.#members[post] as Member
