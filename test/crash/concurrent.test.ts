@@ -76,7 +76,7 @@ it(`members that are killed, handlers that fail and run out of time: each messag
   expect(log.notes.filter(({ what }) => what === 'dead-letter').length).toBeGreaterThan(0)
   expect(deadLetters.some(({ attempts }) => attempts === MAX_RECONSUME + 1)).toBe(true)
   const committed = await broker.committedOffsets('g', 't')
-  expect(committed.reduce((sum, { offset }) => sum + offset, 0)).toBe(MESSAGES)
+  expect(committed.reduce((sum, { offset }) => sum + offset, 0)).toBe(sent.places.length)
 })
 
 /** Two members with a handler in their process, one with a process a message, one with one process for all. */

@@ -14,7 +14,7 @@ import { Sampler, waiting } from './crew/samples.ts'
 import { Sent } from './crew/sent.ts'
 
 const SEED = Number(process.env.RMQ_SEED ?? 1)
-const MESSAGES = Number(process.env.RMQ_CRASH_MESSAGES ?? 100)
+const MESSAGES = Number(process.env.RMQ_CRASH_MESSAGES ?? 80)
 
 it('the next owner waits for each of the handlers that a killed one left at work', async () => {
   const db = join(tempFolder(), 'rmq.db')

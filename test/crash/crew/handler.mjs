@@ -13,7 +13,7 @@ export function planned(plan, owner) {
   return async ({ n, key, attempt }) => {
     const note = (what) => writeSync(file, `${what} ${run} ${n} ${key} ${attempt} ${Date.now()}\n`)
     note('start')
-    const fate = chance(seed, n, attempt)
+    const fate = seed === null ? Math.floor(100 * Math.random()) : chance(seed, n, attempt)
     const isSlow = fate >= 100 - slowPercent
     await sleep(isSlow ? slowMs : workMs)
     const status = answer(fate)

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 /** What the handlers of a test do: the share of runs that end in each way, the same for the same seed. */
 export interface HandlerPlan {
   readonly log: string
-  readonly seed: number
+  /** `null`: by chance, so that a message which always died of its first attempt may succeed in a later replay. */
+  readonly seed: number | null
   readonly failPercent: number
   readonly rejectPercent: number
   /** They succeed, after `slowMs`. */
@@ -37,7 +38,7 @@ attempt=$((RMQ_RECONSUME_TIMES + 1))
 note() { printf '%s\\n' "$1 $$ $PPID $n $RMQ_KEY $attempt $(date +%s%3N)" >> '${log}'; }
 say() { note "$1"; [ "$1" = success ] || echo "no ($attempt)" >&2; exit "$2"; }
 note start
-x=$(( (n * 7919 + attempt * 5003 + ${seed} * 31) % 10007 ))
+x=$(( (n * 7919 + attempt * 5003 + ${seed ?? 0} * 31) % 10007 ))
 fate=$(( x * x * x % 10007 % 100 ))
 if [ $fate -ge ${100 - slowPercent} ]; then sleep ${slowMs / 1000}; else sleep ${workMs / 1000}; fi
 if [ "$RMQ_KEY" = '${stuck?.key ?? '-'}' ]; then
